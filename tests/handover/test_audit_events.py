@@ -32,6 +32,12 @@ async def confirm(office: HandoverApi) -> httpx.Response:
     return await office.patch(uuid4(), office.key(PDF).pdf, "archived", paperless_doc_id=7)
 
 
+async def fail_key(office: HandoverApi) -> httpx.Response:
+    job_id = (await office.hand_over(PDF)).json()["job_id"]
+    body = {"organization_id": str(office.organization_id), "r2_object_key": job_id, "archive_status": "failed"}
+    return await office.api.anonymous.patch("/internal/v1/archive-audit", json=body, headers=ARCHIVER)
+
+
 async def note(office: HandoverApi) -> httpx.Response:
     ids = {"paperless_correspondent_id": 1, "paperless_org_tag_id": 2}
     path = f"/internal/v1/paperless-cache/{office.organization_id}"
@@ -66,6 +72,7 @@ CHANGES: dict[tuple[str, str], tuple[str, Change]] = {
     ("POST", "/api/v1/archive/dead-letters/{key}/requeue"): ("dead_letter_requeued", requeue),
     ("DELETE", "/api/v1/archive/dead-letters/{key}"): ("dead_letter_discarded", discard),
     ("PATCH", "/internal/v1/archive-audit/{bilko_document_id}"): ("document_archive_confirmed", confirm),
+    ("PATCH", "/internal/v1/archive-audit"): ("document_archive_failed", fail_key),
     ("PUT", "/internal/v1/paperless-cache/{organization_id}"): ("paperless_objects_noted", note),
     ("POST", "/internal/v1/dead-letters/{key}/requeue"): ("dead_letter_requeued", requeue_inside),
     ("POST", "/internal/v1/dead-letters/{key}/discard"): ("dead_letter_discarded", discard_inside),

@@ -46,6 +46,7 @@ HANDOVER_QUERIES: dict[str, Query] = {
     "HandoverRepository.list_unsubmitted": lambda s, w: HandoverRepository(s).list_unsubmitted(limit=10),
     "HandoverRepository.find_original": lambda s, w: HandoverRepository(s).find_original(SHA256),
     "HandoverRepository.find_document": lambda s, w: HandoverRepository(s).find_document(w.document_id, SHA256),
+    "HandoverRepository.list_of_document": lambda s, w: HandoverRepository(s).list_of_document(w.document_id),
     "HandoverRepository.find_latest_open": lambda s, w: HandoverRepository(s).find_latest_open(_key(w)),
     "HandoverRepository.reset_failed": lambda s, w: HandoverRepository(s).reset_failed(_failed_key(w)),
     "HandoverRepository.delete_unarchived": lambda s, w: HandoverRepository(s).delete_unarchived(

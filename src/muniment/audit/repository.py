@@ -61,6 +61,12 @@ class TrailRepository:
         rows = await self._session.execute(ordered.offset(offset).limit(limit))
         return [(event, seq) for event, seq in rows], total or 0
 
+    async def list_of_document(self, document_id: UUID, actions: Sequence[str], *, limit: int) -> Sequence[AuditEvent]:
+        """Return the newest events of a document with one of these actions, oldest first."""
+        newest = select(AuditEvent).where(AuditEvent.document_id == document_id, AuditEvent.action.in_(actions))
+        newest = newest.order_by(AuditEvent.at.desc(), AuditEvent.id.desc()).limit(limit)
+        return (await self._session.scalars(newest)).all()[::-1]
+
     async def may_read(self, chain: UUID) -> bool:
         return bool(await self._session.scalar(text("SELECT app_may_read_chain(:chain)"), {"chain": chain}))
 

@@ -13,12 +13,14 @@ from muniment.handover.job_key import JobKey
 from muniment.handover.queue_listing import DeadLetterNotFound, list_page
 from muniment.handover.schemas import (
     HandoverForm,
+    HandoverStatusRead,
     QueueEntryRead,
     QueueWriteFailedBody,
     RequeuedRead,
     SubmissionRead,
     parse_form,
 )
+from muniment.handover.status import get_handover_status
 from muniment.handover.submission import HandoverRequest
 from muniment.handover.tables import Priority
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices
@@ -101,6 +103,17 @@ def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpl
         upload.sha256,
         form.metadata,
     )
+
+
+@organization_router.get("/{document_id}")
+async def get_hand_over(
+    organization_id: UUID, document_id: UUID, principal: CurrentPrincipal, services: CurrentServices
+) -> HandoverStatusRead:
+    """Return status, attempts, Paperless address and history of a document that was handed over. `document_id` is the
+    one that was submitted, or that of a document in Muniment."""
+    if organization_id != principal.organization_id:
+        raise OrganizationNotFound
+    return HandoverStatusRead.of(await get_handover_status(services.database, principal, document_id))
 
 
 @document_router.post("", status_code=202, responses=QUEUE_FAILURE_RESPONSES)

@@ -184,6 +184,12 @@ class HandoverRepository:
         is_open = (Document.archive_job_id.is_not(None), Document.archive_status != HandoverStatus.ARCHIVED)
         await self._session.execute(_SYNC_DOCUMENTS.where(*is_open))
 
+    async def list_of_document(self, document_id: UUID) -> Sequence[HandoverRecord]:
+        """Return the records of all contents and types of a document, newest first."""
+        records = select(HandoverRecord).where(HandoverRecord.bilko_document_id == document_id)
+        newest_first = records.order_by(HandoverRecord.created_at.desc(), HandoverRecord.id)
+        return (await self._session.scalars(newest_first)).all()
+
     async def find_latest_open(self, key: JobKey) -> HandoverRecord | None:
         """Return the newest record of this job that is pending or failed."""
         waiting = select(HandoverRecord).where(

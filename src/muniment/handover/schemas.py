@@ -9,11 +9,13 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from muniment.audit.tables import AuditEvent
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.tables import DocumentType
 from muniment.errors import Invalid
 from muniment.handover.job_key import is_sha256, to_underscores
 from muniment.handover.queue_listing import QueueEntryDetails
+from muniment.handover.status import DocumentHandoverStatus
 from muniment.handover.submission import Submission
 from muniment.handover.tables import Priority
 
@@ -95,6 +97,59 @@ class SubmissionRead(BaseModel):
     @classmethod
     def from_submission(cls, submission: Submission) -> "SubmissionRead":
         return cls(job_id=submission.job_id, archive_status=submission.status)
+
+
+class HandoverEventRead(BaseModel):
+    """Event of a hand-over: submitted, confirmed in Paperless, or failed for good."""
+
+    at: datetime
+    action: str
+    job_id: str
+    paperless_doc_url: str | None
+
+    @classmethod
+    def of(cls, event: AuditEvent) -> "HandoverEventRead":
+        payload = event.payload
+        return cls(
+            at=event.at,
+            action=event.action,
+            job_id=payload["job_id"],
+            paperless_doc_url=payload.get("paperless_doc_url"),
+        )
+
+
+class HandoverStatusRead(BaseModel):
+    """Hand-over of one document. Without `job_id`, it waits to be put into the queue."""
+
+    document_id: UUID
+    job_id: str | None
+    document_type: str | None
+    archive_status: HandoverStatus
+    attempts: int
+    """Failed attempts that count. After three, the job becomes a dead letter."""
+    last_error: str | None
+    paperless_doc_id: int | None
+    paperless_doc_url: str | None
+    submitted_at: datetime | None
+    archived_at: datetime | None
+    history: list[HandoverEventRead]
+
+    @classmethod
+    def of(cls, status: DocumentHandoverStatus) -> "HandoverStatusRead":
+        record = status.record
+        return cls(
+            document_id=status.document_id,
+            job_id=record.r2_object_key if record else None,
+            document_type=record.document_type if record else None,
+            archive_status=status.status,
+            attempts=record.retry_count if record else 0,
+            last_error=record.last_error if record else None,
+            paperless_doc_id=record.paperless_doc_id if record else None,
+            paperless_doc_url=record.paperless_doc_url if record else None,
+            submitted_at=record.created_at if record else None,
+            archived_at=record.archived_at if record else None,
+            history=[HandoverEventRead.of(event) for event in status.history],
+        )
 
 
 class QueueWriteFailedBody(BaseModel):

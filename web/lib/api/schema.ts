@@ -1133,6 +1133,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{organization_id}/archive/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Hand Over
+         * @description Return status, attempts, Paperless address and history of a document that was handed over. `document_id` is the
+         *     one that was submitted, or that of a document in Muniment.
+         */
+        get: operations["get_hand_over_api_v1_organizations__organization_id__archive__document_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/hand-over": {
         parameters: {
             query?: never;
@@ -1849,6 +1870,23 @@ export interface components {
             detail?: components["schemas"]["ValidationError"][];
         };
         /**
+         * HandoverEventRead
+         * @description Event of a hand-over: submitted, confirmed in Paperless, or failed for good.
+         */
+        HandoverEventRead: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Action */
+            action: string;
+            /** Job Id */
+            job_id: string;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
+        };
+        /**
          * HandoverPolicy
          * @description When documents of a knowledge base are sent to Paperless.
          * @enum {string}
@@ -1869,6 +1907,36 @@ export interface components {
          * @enum {string}
          */
         HandoverStatus: "pending" | "archived" | "failed";
+        /**
+         * HandoverStatusRead
+         * @description Hand-over of one document. Without `job_id`, it waits to be put into the queue.
+         */
+        HandoverStatusRead: {
+            /**
+             * Document Id
+             * Format: uuid
+             */
+            document_id: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Document Type */
+            document_type: string | null;
+            archive_status: components["schemas"]["HandoverStatus"];
+            /** Attempts */
+            attempts: number;
+            /** Last Error */
+            last_error: string | null;
+            /** Paperless Doc Id */
+            paperless_doc_id: number | null;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
+            /** Submitted At */
+            submitted_at: string | null;
+            /** Archived At */
+            archived_at: string | null;
+            /** History */
+            history: components["schemas"]["HandoverEventRead"][];
+        };
         /** HealthCheckRead */
         HealthCheckRead: {
             /**
@@ -5418,6 +5486,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueueWriteFailedBody"];
+                };
+            };
+        };
+    };
+    get_hand_over_api_v1_organizations__organization_id__archive__document_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                organization_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoverStatusRead"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
         };

@@ -1,0 +1,110 @@
+"""The hand-over of one document: its status, attempts, Paperless address and history, for those who may see it."""
+
+from uuid import UUID, uuid4
+
+import httpx
+
+from tests.documents.uploads import a_pdf
+from tests.handover.handover_api import HandoverApi
+
+PDF = a_pdf("Where is it?")
+URL = "https://paperless.example.org/documents/7/"
+
+
+async def status(
+    office: HandoverApi, document_id: UUID, client: httpx.AsyncClient | None = None, organization_id: UUID | None = None
+) -> httpx.Response:
+    path = f"/api/v1/organizations/{organization_id or office.organization_id}/archive/{document_id}"
+    return await (client or office.client).get(path)
+
+
+async def test_the_status_of_another_applications_document_has_its_whole_history(office: HandoverApi) -> None:
+    document_id = uuid4()
+    job_id = (await office.hand_over(PDF, document_id=str(document_id))).json()["job_id"]
+    waiting = (await status(office, document_id)).json()
+    await office.patch(document_id, job_id, "pending", retry_count=1, last_error="Paperless failed with status 500")
+    delayed = (await status(office, document_id)).json()
+    await office.patch(document_id, job_id, "archived", retry_count=1, paperless_doc_id=7, paperless_doc_url=URL)
+    archived = (await status(office, document_id)).json()
+
+    assert (waiting["archive_status"], waiting["attempts"], waiting["paperless_doc_url"]) == ("pending", 0, None)
+    assert (delayed["attempts"], delayed["last_error"]) == (1, "Paperless failed with status 500")
+    assert archived.pop("submitted_at")
+    assert archived.pop("archived_at")
+    history = archived.pop("history")
+    assert archived == {
+        "document_id": str(document_id),
+        "job_id": job_id,
+        "document_type": "invoice",
+        "archive_status": "archived",
+        "attempts": 1,
+        "last_error": None,
+        "paperless_doc_id": 7,
+        "paperless_doc_url": URL,
+    }
+    assert [entry["action"] for entry in history] == ["document_handed_over", "document_archive_confirmed"]
+    assert history[1]["paperless_doc_url"] == URL
+    assert {entry["job_id"] for entry in history} == {job_id}
+    assert history[0]["at"] <= history[1]["at"]
+
+
+async def test_a_failed_one_says_why_and_any_user_of_the_organization_may_ask(office: HandoverApi) -> None:
+    document_id = uuid4()
+    job_id = (await office.hand_over(PDF, document_id=str(document_id))).json()["job_id"]
+    await office.patch(document_id, job_id, "failed", retry_count=3, last_error="Paperless rejected the file")
+    async with office.api.client(office.seed.person(office.organization_id)) as client:
+        failed = (await status(office, document_id, client)).json()
+
+    assert (failed["archive_status"], failed["attempts"]) == ("failed", 3)
+    assert failed["last_error"] == "Paperless rejected the file"
+    assert failed["history"][-1]["action"] == "document_archive_failed"
+
+
+async def test_a_document_of_muniment_is_shown_to_those_who_see_it(office: HandoverApi) -> None:
+    document_id = await office.document(PDF)
+    assert (await status(office, document_id)).status_code == 404
+    await office.client.post(f"{office.path(document_id)}/hand-over")
+    viewer, colleague = office.seed.person(office.organization_id), office.seed.person(office.organization_id)
+    office.seed.member(office.kb_id, viewer, "viewer")
+
+    async with office.api.client(viewer) as viewing, office.api.client(colleague) as other:
+        shown, hidden = await status(office, document_id, viewing), await status(office, document_id, other)
+
+    assert (await status(office, document_id)).json()["archive_status"] == "pending"
+    assert (shown.status_code, hidden.status_code) == (200, 404)
+    assert hidden.json()["detail"] == "Document not found"
+
+
+async def test_one_that_waits_for_its_submission_is_pending(office: HandoverApi) -> None:
+    document_id = await office.document(PDF, archive_status="pending")
+
+    answer = (await status(office, document_id)).json()
+
+    assert (answer["archive_status"], answer["job_id"], answer["history"]) == ("pending", None, [])
+
+
+async def test_after_a_purge_only_those_who_see_the_receipt_may_ask(office: HandoverApi) -> None:
+    document_id = await office.document(PDF, status="archived")
+    job_id = (await office.client.post(f"{office.path(document_id)}/hand-over")).json()["job_id"]
+    await office.patch(document_id, job_id, "archived", paperless_doc_id=7, paperless_doc_url=URL)
+    await office.empty_queue()
+    purged = await office.client.delete(f"{office.path(document_id)}/purge")
+    assert purged.status_code in (200, 202), purged.text
+
+    async with office.api.client(office.seed.person(office.organization_id)) as colleague:
+        hidden = await status(office, document_id, colleague)
+
+    assert (await status(office, document_id)).json()["paperless_doc_url"] == URL
+    assert hidden.status_code == 404
+
+
+async def test_strangers_learn_nothing(office: HandoverApi) -> None:
+    document_id = uuid4()
+    await office.hand_over(PDF, document_id=str(document_id))
+    stranger = office.seed.person()
+    async with office.api.client(stranger) as client:
+        theirs = await status(office, document_id, client, stranger.organization_id)
+        ours = await status(office, document_id, client)
+
+    assert (theirs.status_code, ours.status_code) == (404, 404)
+    assert (await status(office, uuid4())).status_code == 404
