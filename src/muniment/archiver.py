@@ -27,7 +27,7 @@ from muniment.settings.sources import SettingsError
 def build_archiver(settings: Settings) -> Archiver:
     """Build the archiver. Raise `SettingsError` if a setting is missing."""
     options = settings.archiver
-    paperless, api = _build_paperless(options), build_internal_api(settings)
+    paperless, api = build_paperless(options), build_internal_api(settings)
     clock, stores = Clock(), build_archiver_stores(settings)
     alerts = Alerts(stores.queue, AppriseNotifier(options.alert_urls or ""), clock)
     return Archiver(
@@ -49,7 +49,7 @@ def build_internal_api(settings: Settings) -> InternalApiClient:
     return InternalApiClient(settings.archiver.internal_api_url or settings.listening_url, keys[0])
 
 
-def _build_paperless(settings: ArchiverSettings) -> PaperlessClient:
+def build_paperless(settings: ArchiverSettings) -> PaperlessClient:
     if not settings.paperless_url or settings.paperless_api_token is None:
         raise SettingsError("The archiver requires PAPERLESS_URL and PAPERLESS_API_TOKEN")
     token = settings.paperless_api_token.get_secret_value()
@@ -96,7 +96,7 @@ async def run_forever(settings: Settings) -> None:
 async def set_up(settings: Settings) -> Mapping[str, int]:
     """Create the objects in Paperless that are shared by all organizations, and return their ids by name."""
     async with _open_archiver(settings) as archiver:
-        await archiver.paperless.version()
+        await archiver.paperless.check_access()
         return await archiver.build_objects().ensure_shared_objects()
 
 

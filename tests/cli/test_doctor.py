@@ -166,3 +166,17 @@ def test_newer_tables_ask_for_an_upgrade_of_the_program(tmp_path: Path, address:
     found = problems(tmp_path, environment)["tables"]
     assert "upgrade Muniment" in found["detail"]
     assert found["command"] == "muniment version"
+
+
+def test_doctor_checks_paperless_with_the_archivers_token(
+    tmp_path: Path, address: DatabaseAddress, paperless_servers: FakePaperlessServers
+) -> None:
+    server = paperless_servers.of(3)
+    tokens = {ARCHIVER.token: "version 3.0 at", WITHOUT_TASKS.token: "view_paperlesstask", "0" * 40: "API token"}
+    for token, said in tokens.items():
+        environment = {"PAPERLESS_URL": server.url, "PAPERLESS_API_TOKEN": token}
+        findings = json.loads(run(tmp_path, *PATIENT, "--json", **outside(address, tmp_path), **environment).stdout)
+        [found] = [finding for finding in findings if finding["part"] == "paperless"]
+        assert found["is_ok"] == (token == ARCHIVER.token)
+        assert said in found["detail"]
+        assert token not in found["detail"]

@@ -73,6 +73,7 @@ async def test_operators_see_what_waits_and_what_is_dead(office: HandoverApi) ->
         "last_attempt_at": None,
         "last_error": None,
         "problem": None,
+        "reason": "No reason was recorded",
     }
 
 
@@ -98,6 +99,7 @@ async def test_broken_ones_are_shown_with_what_is_wrong(office: HandoverApi) -> 
     dead = (await office.client.get(LETTERS)).json()
     problems = {item["key"]: item["problem"] for item in dead["items"]}
     assert problems == {keys[0].pdf: "The sidecar is missing", keys[1].pdf: "The sidecar cannot be read: not JSON"}
+    assert problems == {item["key"]: item["reason"] for item in dead["items"]}
 
 
 async def test_only_operators_see_and_decide(office: HandoverApi) -> None:

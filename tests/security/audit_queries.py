@@ -49,9 +49,7 @@ AUDIT_QUERIES: dict[str, Callable[[AsyncSession, World], Awaitable[Any]]] = {
     ),
     "VerificationRepository.count_unsealed": lambda s, _: VerificationRepository(s).count_unsealed(),
     "TrailRepository.list_": lambda s, _: TrailRepository(s).list_(ALL, offset=0, limit=10),
-    "TrailRepository.list_of_document": lambda s, w: TrailRepository(s).list_of_document(
-        w.document_id, ["test"], limit=10
-    ),
+    "TrailRepository.list_of_document": lambda s, w: TrailRepository(s).list_of_document(w.gone_id, ["test"], limit=10),
     "TrailRepository.may_read": lambda s, w: TrailRepository(s).may_read(w.organization_id),
     "TrailRepository.find_first_seq": lambda s, w: TrailRepository(s).find_first_seq(w.organization_id, ALL),
     "TrailRepository.list_links": lambda s, w: TrailRepository(s).list_links(w.organization_id, after=0, limit=10),

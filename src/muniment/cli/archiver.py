@@ -1,6 +1,7 @@
 """Commands `muniment archiver …`."""
 
 import asyncio
+import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
@@ -21,30 +22,31 @@ Key = Annotated[str, typer.Argument(help="Key of the dead letter, as shown by `m
 
 @app.command()
 def run(as_json: AsJson = False) -> None:
-    """Process the queue once. Exit codes: 0 done, 3 action required (token, address, version or key), 4 something is
-    not responding or accepted nothing, 5 another archiver is running."""
+    """Process the queue once, and log JSON to stdout; with --json, the report is the last line. Exit codes: 0 done,
+    3 action required (token, address, version or key), 4 something is not responding or accepted nothing, 5 another
+    archiver is running."""
     from muniment.archiver import run as run_pass
 
-    report = asyncio.run(run_pass(_load_settings()))
+    report = asyncio.run(run_pass(_load_settings(log_to_stdout=True)))
     if as_json:
-        print_json(report.as_json)
-    else:
+        print(json.dumps(report.as_json))
+    else:  # beside the log, which others parse
         actions = ", ".join(f"{count} {action.replace('_', ' ')}" for action, count in sorted(report.actions.items()))
-        print(actions or "Nothing to do.")
-        for message in [*report.warnings, *([report.stopped_by.message] if report.stopped_by else [])]:
-            print(message)
+        messages = [*report.warnings, *([report.stopped_by.message] if report.stopped_by else [])]
+        for line in [actions or "Nothing to do.", *messages]:
+            typer.echo(line, err=True)
     raise typer.Exit(report.outcome)
 
 
 @app.command()
 def watch() -> None:
-    """Process the queue every MUNIMENT_ARCHIVER_INTERVAL until stopped."""
+    """Process the queue every MUNIMENT_ARCHIVER_INTERVAL until stopped, and log JSON to stdout."""
     exit_on_sigterm()
     import uvloop
 
     from muniment.archiver import run_forever
 
-    uvloop.run(run_forever(_load_settings()))
+    uvloop.run(run_forever(_load_settings(log_to_stdout=True)))
 
 
 @app.command(name="setup")
@@ -141,7 +143,7 @@ def discard(key: Key, yes: Annotated[bool, typer.Option("--yes", help="Do not as
     print(f"Deleted {key}.")
 
 
-def _load_settings() -> Settings:
+def _load_settings(*, log_to_stdout: bool = False) -> Settings:
     """Load the settings with the secrets of this machine, if it has any: the archiver may run on another one."""
-    settings = load()
+    settings = load(log_to_stdout=log_to_stdout)
     return settings.with_secrets(generate=False) if settings.database.is_embedded else settings

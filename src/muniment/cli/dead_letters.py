@@ -2,14 +2,11 @@
 
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from muniment.archiver import build_internal_api
 from muniment.bootstrap.object_stores import build_archiver_stores
 from muniment.errors import Invalid
 from muniment.handover.job_key import PDF_SUFFIX, PREFIX, JobKey
-from muniment.handover.queue_listing import DeadLetterNotFound, QueueEntryDetails, list_jobs, load_details
+from muniment.handover.queue_listing import NO_REASON, DeadLetterNotFound, QueueEntryDetails, list_jobs, load_details
 from muniment.settings import Settings
 
 
@@ -67,19 +64,17 @@ def dead_letter_json(details: QueueEntryDetails) -> dict[str, Any]:
         "retry_count": sidecar.retry_count if sidecar else None,
         "last_error": sidecar.last_error if sidecar else None,
         "problem": details.problem,
+        "reason": details.reason or NO_REASON,
     }
 
 
 def print_dead_letters(dead_letters: list[QueueEntryDetails]) -> None:
-    console = Console()
+    """Print one line per dead letter. A long line is not wrapped, so that its key can be copied."""
     if not dead_letters:
-        console.print("No dead letters.")
+        print("No dead letters.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("since", "key", "why"):
-        table.add_column(column, overflow="fold")
+    width = max(len(dead_letter.entry.key.pdf) for dead_letter in dead_letters)
+    print(f"{'since':<16}  {'key':<{width}}  why")
     for dead_letter in dead_letters:
-        entry, sidecar, problem = dead_letter.entry, dead_letter.sidecar, dead_letter.problem
-        reason = (sidecar.last_error if sidecar else None) or problem or "–"
-        table.add_row(f"{entry.last_modified_at:%Y-%m-%d %H:%M}", entry.key.pdf, reason)
-    console.print(table)
+        entry = dead_letter.entry
+        print(f"{entry.last_modified_at:%Y-%m-%d %H:%M}  {entry.key.pdf:<{width}}  {dead_letter.reason or NO_REASON}")

@@ -18,6 +18,7 @@ from muniment.bootstrap.object_stores import (
 from muniment.bootstrap.processing import build_sandbox
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import Stores, build_stores
+from muniment.cli.paperless_check import check_paperless
 from muniment.embedded.child_process import responds_ok
 from muniment.errors import MunimentError, StorageFull, Unavailable
 from muniment.http.health_checks import HealthCheck, HealthCheckRead, HealthChecks
@@ -123,6 +124,8 @@ def _build_checks(settings: Settings, stores: Stores, *, keep_going: Callable[[]
         "index": components["index"].run,
         "disk": lambda: _check_disk(settings),
     }
+    if settings.archiver.paperless_url:
+        checks["paperless"] = lambda: check_paperless(settings)
     if settings.database.is_embedded:  # otherwise the API may run on another machine
         checks["api"] = lambda: _check_api(settings)
     return {part: HealthCheck(check, is_critical=False) for part, check in checks.items()}
@@ -146,6 +149,7 @@ def _commands(settings: Settings) -> Mapping[str, str]:
         "reader": "apt-get install tesseract-ocr",
         "index": "muniment index status",
         "disk": f"du -xhd1 {folder}",
+        "paperless": "muniment archiver run",
         "api": "muniment serve",
     }
 

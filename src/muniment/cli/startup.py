@@ -10,12 +10,16 @@ from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
 
 
-def load() -> Settings:
-    """Load the settings and configure logging as they say."""
+def load(*, log_to_stdout: bool = False) -> Settings:
+    """Load the settings and configure logging as they say. Logs on stdout are JSON, unless the settings demand
+    `pretty`."""
     from muniment.telemetry.logs import configure_logs
 
     loaded = Settings.load()
-    configure_logs(loaded.telemetry.log_format, loaded.telemetry.log_level)
+    log_format = str(loaded.telemetry.log_format)
+    if log_to_stdout and log_format == "auto":
+        log_format = "json"
+    configure_logs(log_format, loaded.telemetry.log_level, to_stdout=log_to_stdout)
     return loaded
 
 

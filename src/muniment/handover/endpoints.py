@@ -10,7 +10,7 @@ from muniment.accounts.users import require_operator
 from muniment.documents.tables import DocumentType
 from muniment.handover.content import SpooledUpload
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue_listing import DeadLetterNotFound, list_page
+from muniment.handover.queue_listing import NO_REASON, DeadLetterNotFound, list_page
 from muniment.handover.schemas import (
     HandoverForm,
     HandoverStatusRead,
@@ -143,12 +143,14 @@ async def list_dead_letters(
 ) -> PaginatedRead[QueueEntryRead]:
     """List dead letters for operators. Requeue them when the cause is fixed, or discard them."""
     require_operator(principal)
-    return await _list_page(services.handover.dead_letters.stores.dead_letters, paging)
+    return await _list_page(services.handover.dead_letters.stores.dead_letters, paging, default_reason=NO_REASON)
 
 
-async def _list_page(store: VersionedObjectStore, paging: Paging) -> PaginatedRead[QueueEntryRead]:
+async def _list_page(
+    store: VersionedObjectStore, paging: Paging, default_reason: str | None = None
+) -> PaginatedRead[QueueEntryRead]:
     found, total = await list_page(store, offset=paging.offset, limit=paging.limit)
-    items = [QueueEntryRead.from_details(job) for job in found]
+    items = [QueueEntryRead.from_details(job, default_reason) for job in found]
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 

@@ -10,6 +10,8 @@ from muniment.handover.job_key import PREFIX, JobKey
 from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
 from muniment.storage.objects.port import ObjectInfo, ObjectNotFound, VersionedObjectStore
 
+NO_REASON = "No reason was recorded"
+
 
 class DeadLetterNotFound(NotFound):
     """Dead letter not found"""
@@ -56,6 +58,11 @@ class QueueEntryDetails:
     entry: QueueEntry
     sidecar: Sidecar | None
     problem: str | None
+
+    @property
+    def reason(self) -> str | None:
+        """Reason, for people, why the job is a dead letter or was not sent yet."""
+        return (self.sidecar.last_error if self.sidecar else None) or self.problem
 
 
 async def load_details(store: VersionedObjectStore, entry: QueueEntry) -> QueueEntryDetails:

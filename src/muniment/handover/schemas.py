@@ -172,9 +172,11 @@ class QueueEntryRead(BaseModel):
     last_error: str | None
     problem: str | None
     """What is missing of it or cannot be read."""
+    reason: str | None
+    """Why it is a dead letter, or was not sent yet: one sentence for people."""
 
     @classmethod
-    def from_details(cls, details: QueueEntryDetails) -> "QueueEntryRead":
+    def from_details(cls, details: QueueEntryDetails, default_reason: str | None = None) -> "QueueEntryRead":
         job, sidecar = details.entry, details.sidecar
         return cls(
             key=job.key.pdf,
@@ -188,6 +190,7 @@ class QueueEntryRead(BaseModel):
             last_attempt_at=sidecar.last_attempt_at if sidecar else None,
             last_error=sidecar.last_error if sidecar else None,
             problem=details.problem,
+            reason=details.reason or default_reason,
         )
 
 

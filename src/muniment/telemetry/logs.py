@@ -1,4 +1,4 @@
-"""Write one stream of log lines on stderr, for us and all libraries."""
+"""Write one stream of log lines, for us and all libraries: on stderr, or on stdout where a specification says so."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ DEBUG_ONLY = ("alembic", "procrastinate", "uvicorn.error")
 _LOGGED_MARK = "__muniment_logged__"
 
 
-def configure_logs(log_format: str, level: str) -> None:
+def configure_logs(log_format: str, level: str, *, to_stdout: bool = False) -> None:
     """Write events of `level` and above: `json` one object per line, `pretty` for people, `auto` pretty on a terminal.
 
     Start uvicorn with `log_config=None`, or it installs its own handlers.
@@ -36,7 +36,7 @@ def configure_logs(log_format: str, level: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
-    handler = _Stderr()
+    handler = _StandardStream("stdout" if to_stdout else "stderr")
     handler.setFormatter(ProcessorFormatter(foreign_pre_chain=shared, processors=_render_processors(log_format)))
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -59,9 +59,14 @@ def was_logged(error: BaseException) -> bool:
     return getattr(error, _LOGGED_MARK, False)
 
 
-class _Stderr(logging.StreamHandler[TextIO]):
+class _StandardStream(logging.StreamHandler[TextIO]):
+    def __init__(self, stream_name: str) -> None:
+        super().__init__(getattr(sys, stream_name))
+        self._stream_name = stream_name
+
     def emit(self, record: logging.LogRecord) -> None:
-        self.stream = sys.stderr  # looked up each time: it may have been replaced or closed since startup
+        # Looked up each time: it may have been replaced or closed since startup.
+        self.stream = getattr(sys, self._stream_name)
         super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 the name is the standard library's

@@ -46,6 +46,18 @@ async def test_a_copy_that_our_token_cannot_see_is_a_dead_letter_that_says_so(
     assert error == f"Paperless already has this file as document {document_id}, which the token cannot access"
 
 
+async def test_a_foreign_copy_in_the_trash_is_a_dead_letter_that_says_so(archiver_env: ArchiverEnvironment) -> None:
+    archiver_env.server.set(delete_duplicates=True)
+    document_id = archiver_env.server.put_document(a_pdf(), owner=ADMIN, is_trashed=True)
+    key = await archiver_env.put()
+
+    report = await archiver_env.run()
+
+    assert report.actions == {"dead_letter": 1}
+    error = (await archiver_env.sidecar(key, archiver_env.office.dead_letters)).last_error
+    assert error == f"Paperless has this file in its trash (document {document_id}), and the token cannot restore it"
+
+
 async def test_our_copy_in_the_trash_is_brought_back(archiver_env: ArchiverEnvironment) -> None:
     await archiver_env.put()
     await archiver_env.run()

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import structlog
 
+from muniment.handover.archiver.lease import hold_lease
 from muniment.handover.archiver.monitoring import Alert, Alerts, AppriseNotifier, ArchiverMetrics, InvalidAlertUrl
 from muniment.handover.archiver.pass_context import PassOutcome
 from muniment.storage.objects.folder.store import VersionedFolderStore
 from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.archiver.fakes import FakeClock, RecordingNotifier
-from tests.support.fake_paperless.faults import refused, server_error
+from tests.support.fake_paperless.faults import not_found_page, refused, server_error, unauthorized
 
 STOPPED = Alert("line-stopped", "P1", "Nothing is archived.")
 
@@ -42,6 +43,31 @@ async def test_a_condition_is_reported_once_and_again_when_it_recurs(alert_env: 
     assert await alert_env.settle(STOPPED) == []
     assert await alert_env.settle() == []
     assert await alert_env.settle(STOPPED) == ["line-stopped"]
+
+
+async def test_another_cause_of_the_same_condition_is_told(alert_env: AlertHarness) -> None:
+    token, address = (Alert("line-stopped", "P1", cause, cause=cause) for cause in ("wrong token", "wrong address"))
+    told = [await alert_env.settle(alert, is_complete=False) for alert in (token, token, address, address, token)]
+    assert told == [["line-stopped"], [], ["line-stopped"], [], ["line-stopped"]]
+
+
+async def test_a_stopped_archiver_is_told_again_when_the_cause_changes(archiver_env_v3: ArchiverEnvironment) -> None:
+    for fault in (unauthorized(), unauthorized(), not_found_page()):
+        archiver_env_v3.server.fault("*", fault, times=None)
+        await archiver_env_v3.run()
+        archiver_env_v3.server.clear()
+
+    assert archiver_env_v3.notifier.titles == ["P1 Muniment archiver: line-stopped"] * 2
+
+
+async def test_a_pass_that_finds_another_archiver_is_a_warning(archiver_env_v3: ArchiverEnvironment) -> None:
+    with structlog.testing.capture_logs() as lines:
+        async with hold_lease(archiver_env_v3.stores.queue, archiver_env_v3.clock):
+            report = await archiver_env_v3.run()
+
+    [line] = [line for line in lines if line["event"] == "archive.pass"]
+    assert report.outcome is PassOutcome.LEASE_HELD
+    assert (line["log_level"], line["severity"]) == ("warning", "WARNING")
 
 
 async def test_what_could_not_be_sent_is_sent_with_the_next_pass(alert_env: AlertHarness) -> None:
@@ -206,7 +232,7 @@ async def test_what_an_earlier_version_remembered_is_read_and_written_under_the_
     assert await alert_env.settle(STOPPED, depth=501, failures=1) == ["many-failures"]
 
     written = json.loads(await alert_env.queue.get("archiver/alerts.json"))
-    assert written.keys() == stored.keys()
+    assert written.keys() == {*stored, "causes"}
     assert written["told"].keys() == {"line-stopped", "many-failures"}
     assert datetime.fromisoformat(written["deepSince"]) == datetime.fromisoformat(failed_at)
     assert len(written["failedAt"]) == 6

@@ -187,3 +187,49 @@ async def test_nobody_at_the_address_is_unclear(server: FakePaperless, fake_uplo
     finally:
         server.start()
     assert await fake_upload_target.paperless.find_tagged(fake_upload_target.tags) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [
+        ("2.15.3", "Paperless-ngx 2.15 is too old. Version 2.19 or newer is required"),
+        ("4.1.0", "Paperless-ngx 4.1 no longer supports API version 9. Upgrade Muniment"),
+    ],
+)
+async def test_a_version_that_does_not_fit_says_which_side_to_upgrade(
+    server: FakePaperless, version: str, advice: str
+) -> None:
+    server.set(version=version)
+    server.fault("*", faults.not_acceptable())
+    async with PaperlessClient(server.url, server.token) as client:
+        with pytest.raises(PaperlessMisconfigured) as refused:
+            await client.check_access()
+    assert refused.value.message == advice
+
+
+async def test_without_a_version_both_sides_are_named(server: FakePaperless) -> None:
+    server.fault("*", faults.not_acceptable(), times=None)
+    async with PaperlessClient(server.url, server.token) as client:
+        with pytest.raises(PaperlessMisconfigured) as refused:
+            await client.check_access()
+    assert "2.19" in refused.value.message
+    assert "Muniment" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (400, '{"document":["File type text/plain not supported","Too big."]}', "document: File type text/plain"),
+        (400, '{"created":{"non_field_errors":["Enter a valid date."]}}', "created: Enter a valid"),
+        (413, "<html>Too big</html>", "the file is too large (status 413)"),
+        (415, "", "the file type is not supported (status 415)"),
+    ],
+)
+async def test_the_reason_of_a_refusal_is_a_sentence(
+    server: FakePaperless, fake_upload_target: UploadTarget, status: int, body: str, reason: str
+) -> None:
+    server.fault("upload", faults.refused(status, body))
+    with pytest.raises(RequestRejected) as refused:
+        await fake_upload_target.send()
+    assert refused.value.message.startswith(f"Paperless rejected the file: {reason}")
+    assert not {"{", "[", '"'} & set(refused.value.message)

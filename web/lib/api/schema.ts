@@ -2656,6 +2656,8 @@ export interface components {
             last_error: string | null;
             /** Problem */
             problem: string | null;
+            /** Reason */
+            reason: string | null;
         };
         /** QueueRead */
         QueueRead: {

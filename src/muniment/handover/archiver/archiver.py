@@ -87,8 +87,7 @@ class Archiver:
         report.queue_depth = backlog.depth
         self.metrics.queue_depth.set(backlog.depth)
         try:
-            if backlog.depth:
-                await self.paperless.version()  # finds a wrong token or address before any job is touched
+            await self.paperless.check_access()  # also with an empty queue: a wrong token is found before it matters
             keys = [entry.key for entry in with_random_samples(backlog.jobs, self.random)]
             results = await self._process_all(context, keys, process_job)
             await self._process_all(context, backlog.incomplete, resolve_incomplete)
@@ -175,14 +174,18 @@ class Archiver:
                 is_complete=report.stopped_by is None,
             )
         self.metrics.last_pass.set(self.clock.now().timestamp())
-        write = log.info if report.outcome is PassOutcome.DONE else log.error
-        write("archive.pass", severity="INFO" if report.outcome is PassOutcome.DONE else "ERROR", **report.as_json)
+        level = _LEVELS.get(report.outcome, "error")
+        getattr(log, level)("archive.pass", severity=level.upper(), **report.as_json)
+
+
+_LEVELS = {PassOutcome.DONE: "info", PassOutcome.LEASE_HELD: "warning"}
 
 
 def _alert_conditions(report: PassReport) -> list[Alert]:
     alerts, new_dead_letters = [], report.actions[JobAction.DEAD_LETTER]
     if report.outcome is PassOutcome.NEEDS_OPERATOR and report.stopped_by:
-        alerts.append(Alert("line-stopped", "P1", f"Nothing is being sent to Paperless: {report.stopped_by.message}"))
+        cause = report.stopped_by.message
+        alerts.append(Alert("line-stopped", "P1", f"Nothing is being sent to Paperless: {cause}", cause=cause))
     if report.dead_letters or new_dead_letters:
         message = (
             f"{report.dead_letters or 0} documents could not be sent to Paperless ({new_dead_letters} new). "

@@ -94,12 +94,14 @@ async def adopt_duplicate(
 ) -> PaperlessDocument:
     """Adopt the document of which Paperless says that the upload is a duplicate. Raise `JobRejected` if that fails."""
     assert task.document_id is not None
-    if task.is_in_trash:
-        await _restore(context, task.document_id)
-    if await context.paperless.find_document(task.document_id) is None:
-        raise JobRejected(
-            f"Paperless already has this file as document {task.document_id}, which the token cannot access"
-        )
+    # Paperless does not say of a copy that belongs to another user whether it is in the trash.
+    if task.is_in_trash or await context.paperless.find_document(task.document_id) is None:
+        try:
+            await _restore(context, task.document_id)
+        except PaperlessDocumentGone:
+            raise JobRejected(
+                f"Paperless already has this file as document {task.document_id}, which the token cannot access"
+            ) from None
     if not await matches_sha256(context.paperless, task.document_id, key.sha256):
         raise JobRejected(f"Paperless reports a duplicate of document {task.document_id}, but that file is different")
     return await adopt(context, task.document_id, ids)

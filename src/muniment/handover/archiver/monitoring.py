@@ -139,6 +139,8 @@ class Alert:
     message: str
     repeat: bool = False
     """Notify again although the condition is not new: there is more of it."""
+    cause: str | None = None
+    """Cause of a condition that can have several. Another cause is notified again."""
 
 
 class Notifier(Protocol):
@@ -154,6 +156,11 @@ class AlertState(BaseModel):
     notified: dict[str, str] = Field(default_factory=dict, alias="told")
     backlog_since: AwareDatetime | None = Field(None, alias="deepSince")
     failure_times: list[AwareDatetime] = Field(default_factory=list, alias="failedAt")
+    causes: dict[str, str] = Field(default_factory=dict)
+
+    def is_known(self, alert: Alert) -> bool:
+        """Return whether people know of this condition and its cause."""
+        return alert.name in self.notified and alert.cause == self.causes.get(alert.name)
 
 
 @dataclass
@@ -178,13 +185,15 @@ class Alerts:
 
     async def _notify(self, state: AlertState, active: Sequence[Alert], now: datetime, *, is_complete: bool) -> None:
         for alert in active:
-            if alert.repeat or alert.name not in state.notified:
+            if alert.repeat or not state.is_known(alert):
                 log.error("archive.alert", severity="ERROR", name=alert.name, priority=alert.severity)
                 if await self.notifier.send(f"{alert.severity} Muniment archiver: {alert.name}", alert.message):
                     state.notified[alert.name] = now.isoformat()
+                    state.causes |= {} if alert.cause is None else {alert.name: alert.cause}
         if is_complete:
             names = {alert.name for alert in active}
             state.notified = {name: at for name, at in state.notified.items() if name in names}
+            state.causes = {name: cause for name, cause in state.causes.items() if name in names}
 
     def _lasting_conditions(self, state: AlertState, now: datetime, depth: int | None, failures: int) -> list[Alert]:
         """Return the conditions that call for an alert only when they last."""

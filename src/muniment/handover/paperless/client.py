@@ -10,6 +10,7 @@ from uuid import UUID
 from muniment.handover.paperless.errors import (
     OutcomeUnknown,
     PaperlessDocumentGone,
+    PaperlessForbidden,
     PaperlessKind,
     PaperlessMisconfigured,
     RequestRejected,
@@ -56,6 +57,20 @@ class PaperlessClient:
 
     async def version(self) -> Version:
         """Return the version of the server. Raise `PaperlessMisconfigured` before 2.19 and if it is not Paperless."""
+        return await self._transport.version()
+
+    async def check_access(self) -> Version:
+        """Verify address, version, token and the permission to follow tasks, and return the version.
+
+        Raise `PaperlessMisconfigured` with what is wrong. Without that permission, uploads could not be confirmed.
+        """
+        try:
+            await self._list_tasks({"task_id": str(UUID(int=0))})
+        except PaperlessForbidden:
+            await self._find({"id": 0})  # raises the same error if everything is denied
+            raise PaperlessMisconfigured(
+                "The archiver's user in Paperless lacks the permission view_paperlesstask"
+            ) from None
         return await self._transport.version()
 
     async def close(self) -> None:

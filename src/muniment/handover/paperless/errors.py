@@ -2,6 +2,7 @@
 
 PaperlessError
 ├─ PaperlessMisconfigured     no call can succeed before a person acts; no document is at fault
+│  └─ PaperlessForbidden      the user of the token lacks a permission
 ├─ DocumentForbidden          this token may not access this document
 ├─ RateLimited                wait; carries the seconds if Paperless named them
 ├─ OutcomeUnknown             it may or may not have happened: check before trying again
@@ -31,6 +32,10 @@ class PaperlessError(MunimentError):
 
 class PaperlessMisconfigured(PaperlessError):
     """Paperless cannot be used with this configuration"""
+
+
+class PaperlessForbidden(PaperlessMisconfigured):
+    """Paperless denied the request. Check the permissions of the archiver's user"""
 
 
 class DocumentForbidden(PaperlessError):
@@ -65,7 +70,7 @@ class RequestRejected(PaperlessError):
     """Paperless rejected the file"""
 
     def __init__(self, reason: str, *, fields: Iterable[str] = ()) -> None:
-        super().__init__(reason)
+        super().__init__(f"Paperless rejected the file: {reason}")
         self.reason = reason
         self.fields = frozenset(fields)
         """Names of the invalid fields, as Paperless reports them."""

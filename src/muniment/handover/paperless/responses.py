@@ -1,6 +1,5 @@
 """Map responses to errors. Not every response comes from Paperless: proxies and login pages answer, too."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,6 +14,7 @@ from muniment.handover.paperless.errors import (
     OutcomeUnknown,
     PaperlessDocumentGone,
     PaperlessError,
+    PaperlessForbidden,
     PaperlessKind,
     PaperlessMisconfigured,
     RateLimited,
@@ -37,12 +37,17 @@ _CONFIGURATION_ERRORS: Mapping[int, str] = {
     401: "Paperless rejected the API token",
     404: "Paperless was not found at this address",
     405: "The server at this address does not support the Paperless API",
-    406: "Paperless does not support API version 9. Version 2.19 or newer is required",
+    406: (
+        "Paperless does not support API version 9. Paperless-ngx 2.19 or newer is required, "
+        "or a newer version of Muniment"
+    ),
 }
 _CAN_BE_GONE = (CallKind.DOCUMENT, CallKind.NEXT_PAGE)
 _ALWAYS_VALID = (CallKind.LIST, CallKind.NEXT_PAGE)
 _UNKNOWN_OUTCOME_STATUSES = frozenset({408, 425})
 _REJECTION_STATUSES = frozenset({400, 413, 415})
+_REJECTION_MEANINGS: Mapping[int, str] = {413: "the file is too large", 415: "the file type is not supported"}
+_UNNAMED_FIELDS = ("detail", "non_field_errors")
 _MAX_REASON_CHARACTERS = 300
 
 
@@ -64,12 +69,10 @@ def _error(response: httpx.Response, kind: CallKind) -> PaperlessError:
         return PaperlessDocumentGone()
     if kind not in _ALWAYS_VALID and status in _REJECTION_STATUSES:
         return _rejected(response)
-    return PaperlessMisconfigured(_configuration_error(response))
+    return PaperlessForbidden() if status == 403 else PaperlessMisconfigured(_configuration_error(response))
 
 
 def _configuration_error(response: httpx.Response) -> str:
-    if response.status_code == 403:
-        return "Paperless denied the request. Check the permissions of the archiver's user"
     if response.is_redirect:
         # Without the query: that of Cloudflare contains credentials.
         target = urlsplit(response.headers.get("Location", ""))
@@ -86,10 +89,21 @@ def _is_from_paperless(response: httpx.Response) -> bool:
 
 
 def _rejected(response: httpx.Response) -> RequestRejected:
-    """Build the error with a short form of Paperless's message; for an HTML page, with the status only."""
-    fields = _fields(response)
-    reason = json.dumps(fields, ensure_ascii=False) if fields else f"status {response.status_code}"
+    """Build the error with Paperless's message as text; for an HTML page, with what its status means."""
+    fields, status = _fields(response), response.status_code
+    meaning = _REJECTION_MEANINGS.get(status)
+    reason = _describe(fields) or (f"{meaning} (status {status})" if meaning else f"status {status}")
     return RequestRejected(reason[:_MAX_REASON_CHARACTERS], fields=fields)
+
+
+def _describe(value: object) -> str:
+    """Return the messages in a body of Paperless as text, such as `document: File type text/plain not supported`."""
+    if isinstance(value, dict):
+        parts = ((str(name), _describe(message)) for name, message in value.items())
+        return "; ".join(text if name in _UNNAMED_FIELDS else f"{name}: {text}" for name, text in parts if text)
+    if isinstance(value, list):
+        return " ".join(filter(None, map(_describe, value)))
+    return "" if value is None else str(value)
 
 
 def _fields(response: httpx.Response) -> Mapping[str, Any]:

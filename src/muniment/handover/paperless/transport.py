@@ -15,6 +15,7 @@ from muniment.handover.paperless.responses import CallKind, raise_for_status
 
 _MIN_BYTES_PER_SECOND = 1_000_000
 """Slowest acceptable connection. The timeout of a large upload grows accordingly."""
+_SMALLEST_LIST: Mapping[str, str | int] = {"page_size": 1, "fields": "id"}
 _BUFFERED_UPLOAD_BYTES = 4 * 1024 * 1024
 
 
@@ -61,7 +62,7 @@ class PaperlessTransport:
         """Return the version of the server. Every response reports it; ask only if there was none yet."""
         if self._version is None:
             # This also verifies that the token may list documents.
-            await self.get("/api/documents/", {"page_size": 1, "fields": "id"})
+            await self.get("/api/documents/", _SMALLEST_LIST)
         if self._version is None:
             raise PaperlessMisconfigured("The server at this address does not report a Paperless version")
         return self._version
@@ -114,9 +115,29 @@ class PaperlessTransport:
             # The client's own timeout counts only silence; a server that sends byte by byte would block us forever.
             async with asyncio.timeout(request.extensions["timeout"]["read"]):
                 response = await self._client.send(request)
+        if response.status_code == httpx.codes.NOT_ACCEPTABLE:
+            await self._raise_for_version()
         raise_for_status(response, kind)
         self._update_version(response)
         return response
+
+    async def _raise_for_version(self) -> None:
+        """After a 406, ask again without an API version, and raise an error that says which side is too old."""
+        headers = {"Accept": "application/json"}
+        request = self._client.build_request(
+            "GET",
+            f"{self._root}/api/documents/",
+            params=_SMALLEST_LIST,
+            headers=headers,
+            timeout=self._timeouts.seconds,
+        )
+        with _translate_errors():
+            response = await self._client.send(request)
+        if text := response.headers.get("X-Version"):
+            version = Version.parse(text)
+            raise PaperlessMisconfigured(
+                f"Paperless-ngx {version.major}.{version.minor} no longer supports API version 9. Upgrade Muniment"
+            )
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
