@@ -16,6 +16,7 @@ from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
 from muniment.handover.archiver.paperless_objects import NamePrefix
 from muniment.handover.archiver.pass_context import ArchiverOptions, PassReport
+from muniment.handover.description import DocumentDescription
 from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.transport import CloudflareAccess
@@ -38,6 +39,7 @@ def build_archiver(settings: Settings) -> Archiver:
         _build_options(options),
         NamePrefix(options.label),
         options.paperless_tag_ids,
+        DocumentDescription(options.paperless_title, options.paperless_custom_fields),
         clock,
     )
 

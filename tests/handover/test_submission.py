@@ -45,6 +45,7 @@ async def test_a_pdf_is_taken_and_waits_in_the_queue(office: HandoverApi) -> Non
         "retryCount": 0,
         "lastAttemptAt": None,
         "lastError": None,
+        "documentName": "any name.pdf",
     }
     columns = "archive_status, document_type, r2_object_key, sha256, bilko_document_id, retry_count, metadata, priority"
     assert office.rows(columns) == [

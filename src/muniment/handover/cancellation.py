@@ -5,7 +5,14 @@ from uuid import UUID
 
 from muniment.documents.handover_status import HandoverStatus
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue import HandoverStores, UploadAlreadyStarted, cancel_job, delete_job, find_sidecar
+from muniment.handover.queue import (
+    HandoverStores,
+    UploadAlreadyStarted,
+    cancel_job,
+    delete_job,
+    find_sidecar,
+    remove_document_name,
+)
 from muniment.handover.repository import HandoverRepository
 from muniment.handover.sidecar import Sidecar
 from muniment.storage.db.base import now
@@ -54,12 +61,15 @@ class QueuedJobDeleter:
             raise ValueError(f"not a job: {entry.target!r}")
         async with self.database.service_work(Service(entry.organization_id)) as work:
             records = HandoverRepository(work.session)
-            if await records.has_other_waiting(
+            has_others = await records.has_other_waiting(
                 key, [self.keep_for_status], except_document_id=entry.document_id
-            ) or await _is_of_other_producer(records, self.store, key, entry.document_id):
+            ) or await _is_of_other_producer(records, self.store, key, entry.document_id)
+            if has_others:
                 await records.delete_unarchived(entry.document_id, key)
-                return DeletionResult(was_retained=True)
             name = await records.get_organization_name(entry.organization_id)
+        if has_others:
+            await remove_document_name(self.store, key, entry.document_id)
+            return DeletionResult(was_retained=True)
         if not await self._cancel_if_queued(key, entry.document_id, name):
             return DeletionResult(was_retained=True)
         if not await delete_job(self.store, key):

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 
 from muniment.accounts.repository import OrganizationNotFound
 from muniment.accounts.users import require_operator
+from muniment.documents.names import InvalidName, clean_name
 from muniment.documents.tables import DocumentType
 from muniment.handover.content import SpooledUpload
 from muniment.handover.job_key import JobKey
@@ -89,12 +90,12 @@ async def hand_over(
         fields = parse_form(form.fields)
         if fields.sha256:
             upload.verify_sha256(fields.sha256)
-        submitted = _build_request(organization_id, fields, upload)
+        submitted = _build_request(organization_id, fields, upload, part.file_name)
         submission = await services.handover.documents.submit_for(principal, submitted, priority=fields.priority)
         return SubmissionRead.from_submission(submission)
 
 
-def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpload) -> HandoverRequest:
+def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpload, file_name: str) -> HandoverRequest:
     return HandoverRequest(
         organization_id,
         form.document_id,
@@ -102,7 +103,16 @@ def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpl
         upload,
         upload.sha256,
         form.metadata,
+        _usable_name(file_name),
     )
+
+
+def _usable_name(file_name: str) -> str | None:
+    """Return the file name for people. An invalid one is left out: other applications send what they like."""
+    try:
+        return clean_name(file_name)
+    except InvalidName:
+        return None
 
 
 @organization_router.get("/{document_id}")

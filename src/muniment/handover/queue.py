@@ -7,6 +7,7 @@ The order of the writes is chosen so that a crash between any two of them leaves
 import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 from muniment.errors import Conflict, Unavailable
 from muniment.handover.content import ChecksumMismatch, ContentSource
@@ -98,6 +99,25 @@ async def cancel_job(queue: VersionedObjectStore, placeholder: Sidecar, now: dat
             raise UploadAlreadyStarted
         cancelled = replace(sidecar, cancelled_at=now).to_bytes()
         if await queue.put_if_match(key.sidecar, cancelled, version=stored.version):
+            return
+    raise JobBeingCancelled
+
+
+async def remove_document_name(store: VersionedObjectStore, key: JobKey, document_id: UUID) -> None:
+    """Remove the name of a purged document from a job that stays for another one.
+
+    A job whose upload has started is left alone: Paperless has the name by then.
+    """
+    for _ in range(_MAX_ATTEMPTS):
+        try:
+            stored = await store.get_versioned(key.sidecar)
+            sidecar = parse_sidecar(stored.data)
+        except (ObjectNotFound, InvalidSidecar):
+            return
+        if sidecar.bilko_document_id != document_id or sidecar.document_name is None or sidecar.attempt_id is not None:
+            return
+        unnamed = replace(sidecar, document_name=None).to_bytes()
+        if await store.put_if_match(key.sidecar, unnamed, version=stored.version):
             return
     raise JobBeingCancelled
 

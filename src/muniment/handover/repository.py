@@ -56,6 +56,8 @@ class HandoverJob:
     priority: Priority = Priority.NORMAL
     belongs_to_document: bool = False
     """Whether the document is ours and the caller has permission on it."""
+    name: str | None = None
+    """File name, for the sidecar. It is not stored in the record, which outlives a purge."""
 
 
 @dataclass(frozen=True)

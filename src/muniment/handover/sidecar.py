@@ -52,6 +52,8 @@ class Sidecar:
     uploaded_at: datetime | None = None
     cancelled_at: datetime | None = None
     """Time of the cancellation. The job must be left alone: its objects are being deleted."""
+    document_name: str | None = None
+    """File name of the document at its producer, for the people who use Paperless."""
     extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """Unknown fields, as they were read."""
 
@@ -83,6 +85,7 @@ class Sidecar:
             "taskId": self.task_id,
             "uploadedAt": _format_time(self.uploaded_at),
             "cancelledAt": _format_time(self.cancelled_at),
+            "documentName": self.document_name,
         }
         set_fields = {name: value for name, value in added.items() if value is not None}
         return json.dumps({**self.extra, **standard, **set_fields}, indent=2).encode()
@@ -110,6 +113,7 @@ def parse_sidecar(data: bytes) -> Sidecar:
         task_id=fields.optional_text("taskId"),
         uploaded_at=fields.optional_time("uploadedAt"),
         cancelled_at=fields.optional_time("cancelledAt"),
+        document_name=fields.optional_text("documentName"),
         extra=fields.unread("r2Uuid"),
     )
     _validate(sidecar, fields.optional_text("r2Uuid"))

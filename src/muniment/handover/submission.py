@@ -57,6 +57,7 @@ class HandoverRequest:
     sha256: str
     metadata: Mapping[str, str | None]
     """`invoiceNumber` and `contractId`, if given."""
+    name: str | None = None
 
     @property
     def key(self) -> JobKey:
@@ -92,6 +93,7 @@ def build_sidecar(job: HandoverJob, record: OpenedRecord) -> Sidecar:
         sha256=job.key.sha256,
         invoice_number=job.details.get("invoiceNumber"),
         contract_id=job.details.get("contractId"),
+        document_name=job.name,
     )
 
 
@@ -116,7 +118,9 @@ class SubmissionService:
 
         Raise `QueueWriteFailed` if the queue cannot be written: the record says so, and the caller must try again.
         """
-        job = HandoverJob(request.key, request.document_id, dict(request.metadata), priority, belongs_to_document)
+        job = HandoverJob(
+            request.key, request.document_id, dict(request.metadata), priority, belongs_to_document, request.name
+        )
         async with self.database.service_work(actor.as_service(request.organization_id)) as work:
             record = await open_record(work, job)
         if record.status is HandoverStatus.PENDING:
@@ -233,6 +237,7 @@ def _build_job(document: Document) -> HandoverJob:
         JobKey(document.organization_id, to_hyphens(document.document_type), document.sha256),
         document.id,
         belongs_to_document=True,
+        name=document.name,
     )
 
 

@@ -7,6 +7,12 @@ from typing import Self
 
 from pydantic import SecretStr, field_validator
 
+from muniment.handover.description import (
+    DEFAULT_TITLE,
+    TITLE_PLACEHOLDERS,
+    validate_field_names,
+    validate_title,
+)
 from muniment.settings.fields import Duration, SettingsSection, environment_names, setting
 
 MIN_KEY_CHARACTERS = 32
@@ -93,6 +99,17 @@ class ArchiverSettings(SettingsSection):
         "MUNIMENT_PAPERLESS_TAG_IDS_MAP",
         "PAPERLESS_TAG_IDS_MAP",
     )
+    paperless_title: str = setting(
+        DEFAULT_TITLE,
+        f"Title of documents in Paperless. Placeholders: {', '.join(f'{{{name}}}' for name in TITLE_PLACEHOLDERS)}",
+        "MUNIMENT_PAPERLESS_TITLE",
+    )
+    paperless_custom_fields: dict[str, str] = setting(
+        {},
+        'Custom fields in Paperless as JSON: {"file_name": "File", "number": "Invoice number", "document_id": "ID"}. '
+        "An empty name leaves a field out (default: names with the prefix)",
+        "MUNIMENT_PAPERLESS_CUSTOM_FIELDS",
+    )
     task_deadline: Duration = setting(
         timedelta(hours=24),
         "Time after which an unfinished Paperless task is checked",
@@ -134,6 +151,18 @@ class ArchiverSettings(SettingsSection):
         """Return the variables that hold these credentials or name their files."""
         names = [name for field in _ARCHIVER_SECRETS for name in environment_names(cls.model_fields[field])]
         return frozenset(names).union(f"{name}_FILE" for name in names)
+
+    @field_validator("paperless_title")
+    @classmethod
+    def _valid_title(cls, value: str) -> str:
+        validate_title(value)
+        return value
+
+    @field_validator("paperless_custom_fields")
+    @classmethod
+    def _valid_fields(cls, value: dict[str, str]) -> dict[str, str]:
+        validate_field_names(value)
+        return value
 
     @field_validator("concurrency", "batch")
     @classmethod

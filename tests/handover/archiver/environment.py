@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.monitoring import Alerts
 from muniment.handover.archiver.pass_context import ArchiverOptions, PassReport
+from muniment.handover.description import DocumentDescription
 from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.client import PaperlessClient
@@ -39,6 +40,7 @@ class ArchiverEnvironment:
     def archiver(self, stores: HandoverStores | None = None, **options: Any) -> Archiver:
         """Build an archiver. The caller closes its two clients; the stores belong to this environment."""
         stores, given = stores or self.stores, options.pop("given_tags", {})
+        description = options.pop("description", DocumentDescription())
         paperless = PaperlessClient(self.server.url, self.server.token, timeouts=Timeouts(5, 5))
         paperless.reread_after_seconds = 0
         return Archiver(
@@ -48,6 +50,7 @@ class ArchiverEnvironment:
             Alerts(stores.queue, self.notifier, self.clock),
             ArchiverOptions(self.server.url, **options),
             configured_tag_ids=given,
+            description=description,
             clock=self.clock,
             random=Random(1),
         )

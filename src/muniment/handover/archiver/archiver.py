@@ -25,6 +25,7 @@ from muniment.handover.archiver.pass_context import (
     PassOutcome,
     PassReport,
 )
+from muniment.handover.description import DocumentDescription
 from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.queue import HandoverStores
@@ -50,6 +51,7 @@ class Archiver:
     options: ArchiverOptions
     name_prefix: NamePrefix = field(default_factory=NamePrefix)
     configured_tag_ids: Mapping[str, int] = field(default_factory=dict)
+    description: DocumentDescription = field(default_factory=DocumentDescription)
     clock: Clock = field(default_factory=Clock)
     metrics: ArchiverMetrics = field(default_factory=ArchiverMetrics)
     random: Random = field(default_factory=Random)
@@ -79,7 +81,7 @@ class Archiver:
         await self.api.close()
 
     def build_objects(self) -> PaperlessObjects:
-        return PaperlessObjects(self.paperless, self.api, self.name_prefix, self.configured_tag_ids)
+        return PaperlessObjects(self.paperless, self.api, self.name_prefix, self.configured_tag_ids, self.description)
 
     async def _run_pass(self, context: PassContext) -> None:
         report, breaker = context.report, context.breaker

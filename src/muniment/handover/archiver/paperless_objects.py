@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 
+from muniment.handover.description import DocumentDescription, render_title
 from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.internal.contract import OrganizationIds
 from muniment.handover.paperless.client import MAX_TITLE_CHARACTERS, PaperlessClient
@@ -26,7 +27,6 @@ DOCUMENT_TYPE_NAMES: Mapping[str, str] = {
     "onboarding": "Onboarding",
     "other": "Other",
 }
-_MAX_FIELD_CHARACTERS = 128
 
 
 def correspondent_name(organization_id: UUID) -> str:
@@ -46,13 +46,6 @@ def document_type_name(document_type: str) -> str:
     return DOCUMENT_TYPE_NAMES.get(document_type) or document_type.replace("-", " ").capitalize()
 
 
-def document_title(sidecar: Sidecar) -> str:
-    """Return a title such as `Invoice — Firma AS 2026-05-08`. If it is too long, the organization's name is cut."""
-    prefix, suffix = f"{document_type_name(sidecar.document_type)} — ", f" {sidecar.timestamp.date().isoformat()}"
-    name = " ".join(sidecar.organization_name.split())
-    return prefix + name[: MAX_TITLE_CHARACTERS - len(prefix) - len(suffix)] + suffix
-
-
 @dataclass(frozen=True)
 class NamePrefix:
     """Prefix of the names of our own tags and custom fields: `bilko`, unless the settings change it."""
@@ -65,15 +58,6 @@ class NamePrefix:
 
     def content_tag(self, sha256: str) -> str:
         return f"{self.text}-source-uuid:{sha256}"
-
-    @property
-    def field_names(self) -> tuple[str, str, str]:
-        return (f"{self.text}_document_id", f"{self.text}_organization_id", f"{self.text}_sha256")
-
-    def field_values(self, sidecar: Sidecar) -> dict[str, str]:
-        """Return the values of our custom fields, by name."""
-        values = (str(sidecar.bilko_document_id), str(sidecar.organization_id), sidecar.sha256)
-        return {name: value[:_MAX_FIELD_CHARACTERS] for name, value in zip(self.field_names, values, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -108,6 +92,7 @@ class PaperlessObjects:
     name_prefix: NamePrefix
     configured_tag_ids: Mapping[str, int]
     """Ids of PAPERLESS_TAG_IDS_MAP, by document type; that of the source tag by its name."""
+    description: DocumentDescription = field(default_factory=DocumentDescription)
     _ids_by_name: dict[tuple[PaperlessKind, str], int] = field(default_factory=dict)
     _organizations: dict[UUID, OrganizationIds] = field(default_factory=dict)
     _lookup_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -119,7 +104,7 @@ class PaperlessObjects:
         """
         async with self._lookup_lock:  # of many concurrent jobs, only one looks them up
             organization = await self._get_organization_ids(sidecar.organization_id)
-            values = self.name_prefix.field_values(sidecar)
+            values = self.description.field_values(self.name_prefix.text, sidecar)
             shared = {
                 "type_tag": await self._get_tag_id(type_tag_name(sidecar.document_type), sidecar.document_type),
                 "source_tag": await self.get_source_tag(),
@@ -139,6 +124,15 @@ class PaperlessObjects:
             **shared,
         )
 
+    def document_title(self, sidecar: Sidecar) -> str:
+        """Return the title of a document, as the template of the settings has it."""
+        return render_title(
+            self.description.title,
+            sidecar,
+            type_name=document_type_name(sidecar.document_type),
+            max_characters=MAX_TITLE_CHARACTERS,
+        )
+
     async def get_source_tag(self) -> int:
         return await self._get_tag_id(self.name_prefix.source_tag, self.name_prefix.source_tag)
 
@@ -154,7 +148,7 @@ class PaperlessObjects:
             await self._get_tag_id(type_tag_name(document_type), document_type)
             await self._get_id(PaperlessKind.DOCUMENT_TYPE, name)
         await self.get_source_tag()
-        for name in self.name_prefix.field_names:
+        for name in self.description.all_field_names(self.name_prefix.text):
             await self._get_id(PaperlessKind.CUSTOM_FIELD, name)
         return {f"{kind}/{name}": key for (kind, name), key in self._ids_by_name.items()}
 

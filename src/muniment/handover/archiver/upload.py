@@ -12,7 +12,7 @@ from muniment.handover.archiver.existing_copies import (
     trash_own_duplicate,
 )
 from muniment.handover.archiver.job_state import JobDeferred, JobFailed, JobRejected, SidecarChanged, VersionedSidecar
-from muniment.handover.archiver.paperless_objects import DocumentObjectIds, document_title
+from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.archiver.retry_policy import MAX_RETRIES
 from muniment.handover.job_key import JobKey
@@ -36,7 +36,7 @@ async def upload(context: PassContext, job: VersionedSidecar, ids: DocumentObjec
     task_id = await context.paperless.upload(
         pdf,
         file_name=job.sidecar.file_name,
-        title=document_title(sidecar),
+        title=context.objects.document_title(sidecar),
         created=sidecar.timestamp.date(),
         correspondent=ids.correspondent,
         document_type=ids.document_type,
