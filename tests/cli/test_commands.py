@@ -11,8 +11,6 @@ from muniment.accounts.credentials import digest
 from muniment.storage.db.address import DatabaseAddress
 from tests.support.cluster import PASSWORDS
 from tests.support.commands import run_command as run
-from tests.support.fake_paperless.fake import FakePaperlessServers
-from tests.support.fake_paperless.users import ARCHIVER, WITHOUT_TASKS
 from tests.support.seed import SIGNING_KEY, Seed
 
 COMMANDS = (

@@ -1,5 +1,6 @@
 """Internal API: status updates and Paperless ids (docs/contracts.md#internal-api)."""
 
+import hashlib
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +25,10 @@ def cache_path(organization_id: object) -> str:
     return f"/internal/v1/paperless-cache/{organization_id}"
 
 
+def confirmed_path(organization_id: object, content: bytes = PDF) -> str:
+    return f"/internal/v1/confirmed-documents/{organization_id}/{hashlib.sha256(content).hexdigest()}"
+
+
 async def test_without_a_key_there_is_no_internal_api(settings: Settings, api: RunningApi) -> None:
     for headers in ({}, ARCHIVER, {"Authorization": "Bearer"}):
         answer = await api.anonymous.get(cache_path(uuid4()), headers=headers)
@@ -46,6 +51,7 @@ async def test_anything_else_is_nobody(office: HandoverApi, given: str) -> None:
         ("PATCH", f"/internal/v1/archive-audit/{uuid4()}"),
         ("GET", cache_path(office.organization_id)),
         ("PUT", cache_path(office.organization_id)),
+        ("GET", confirmed_path(office.organization_id)),
         ("POST", "/internal/v1/dead-letters/any/key/requeue"),
         ("POST", "/internal/v1/dead-letters/any/key/discard"),
         ("POST", "/internal/v1/failed/requeue"),
@@ -209,6 +215,27 @@ async def test_the_objects_of_paperless_are_remembered_per_organization(office: 
 
     assert office.actions() == ["paperless_objects_noted"] * 2
     assert (await client.get(cache_path(office.seed.organization()), headers=ARCHIVER)).status_code == 404
+
+
+async def test_only_archived_copies_of_this_organization_and_content_are_confirmed(office: HandoverApi) -> None:
+    said = {"paperless_doc_url": URL}
+    for document_type, content, status, number in (
+        ("invoice", PDF, "archived", 7),
+        ("contract", PDF, "archived", 9),
+        ("onboarding", PDF, "archived", 9),
+        ("other", PDF, "failed", 11),
+        ("other", a_pdf("another"), "archived", 13),
+    ):
+        key = office.key(content, document_type).pdf
+        assert (await office.patch(uuid4(), key, status, paperless_doc_id=number, **said)).status_code == 204
+    stranger = office.seed.person().organization_id
+
+    client = InternalApiClient(office.api.url, INTERNAL_KEY)
+    async with client:
+        sha256 = hashlib.sha256(PDF).hexdigest()
+        found = [await client.list_confirmed_ids(of, sha256) for of in (office.organization_id, stranger)]
+
+    assert found == [{7, 9}, set()]
 
 
 async def test_everything_that_failed_and_can_be_is_handed_over_again(office: HandoverApi) -> None:

@@ -66,6 +66,18 @@ async def test_a_pdf_whose_sidecar_was_never_written_becomes_a_job(office: Hando
     assert office.rows() == ["pending"]
 
 
+async def test_the_proof_of_another_type_closes_nothing(office: HandoverApi) -> None:
+    first = (await office.hand_over(PDF, document_type="invoice")).json()["job_id"]
+    await office.patch(uuid4(), first, "archived", paperless_doc_id=7, paperless_doc_url="https://p/documents/7/")
+    document_id = await handed_over(office)
+    await office.empty_queue()
+
+    await office.sweep(later=HOURS)
+
+    assert office.document_status(document_id)[0] == "pending"
+    assert await office.jobs() == [office.key(PDF).sidecar, office.key(PDF).pdf]
+
+
 async def test_another_organizations_proof_closes_nothing(office: HandoverApi) -> None:
     stranger = office.seed.person()
     async with office.api.client(stranger) as client:

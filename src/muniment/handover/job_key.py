@@ -61,6 +61,11 @@ class JobKey:
         return self._base + SIDECAR_SUFFIX
 
     @property
+    def content(self) -> tuple[UUID, str]:
+        """Organization and SHA-256: jobs of several types that share them are one document in Paperless."""
+        return self.organization_id, self.sha256
+
+    @property
     def _base(self) -> str:
         return f"{PREFIX}{self.organization_id}/{self.document_type}/{self.sha256}"
 

@@ -257,10 +257,20 @@ class HandoverRepository:
         )
         return (await self._session.scalars(waiting.order_by(Document.id).limit(limit))).all()
 
-    async def find_confirmed_copy(self, sha256: str) -> HandoverRecord | None:
-        """Return a record which proves that Paperless has this content of the organization."""
-        confirmed = select(HandoverRecord).where(
+    async def list_confirmed_ids(self, sha256: str) -> Sequence[int]:
+        """Return the ids of the Paperless documents that are confirmed for this content."""
+        confirmed = select(HandoverRecord.paperless_doc_id).where(
             HandoverRecord.sha256 == sha256,
+            HandoverRecord.archive_status == HandoverStatus.ARCHIVED,
+            HandoverRecord.paperless_doc_id.is_not(None),
+        )
+        ids = await self._session.scalars(confirmed.distinct().order_by(HandoverRecord.paperless_doc_id))
+        return [document_id for document_id in ids if document_id is not None]
+
+    async def find_confirmed_copy(self, key: JobKey) -> HandoverRecord | None:
+        """Return a record which proves that Paperless has this content of the organization under this type."""
+        confirmed = select(HandoverRecord).where(
+            HandoverRecord.r2_object_key == key.pdf,
             HandoverRecord.archive_status == HandoverStatus.ARCHIVED,
             HandoverRecord.paperless_doc_id.is_not(None),
         )

@@ -2,6 +2,7 @@
 
     archiver.py           one pass, and a pass every interval
     cleanup.py            incomplete jobs and abandoned uploads, at the end of a pass
+    content_groups.py     jobs of the same content, one after the other
     job.py                process one job: load, find or upload, verify, complete
     dead_letters.py       decide whether a failure counts; move a job to the dead letters
     upload.py             upload, wait for the task, locate a lost upload

@@ -12,8 +12,8 @@ import structlog
 from muniment.errors import MunimentError
 from muniment.handover.archiver.cleanup import list_abandoned, resolve_abandoned, resolve_incomplete
 from muniment.handover.archiver.clock import Clock
+from muniment.handover.archiver.content_groups import group_by_content, process_group
 from muniment.handover.archiver.dead_letters import record_failure
-from muniment.handover.archiver.job import process_job
 from muniment.handover.archiver.job_state import JobAction, JobResult
 from muniment.handover.archiver.lease import Lease, hold_lease
 from muniment.handover.archiver.monitoring import Alert, Alerts, ArchiverMetrics, log_job
@@ -27,6 +27,7 @@ from muniment.handover.archiver.pass_context import (
 )
 from muniment.handover.description import DocumentDescription
 from muniment.handover.internal.client import InternalApiClient
+from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.queue import HandoverStores
 from muniment.handover.queue_listing import QueueEntry, count_jobs, list_backlog
@@ -90,12 +91,13 @@ class Archiver:
         self.metrics.queue_depth.set(backlog.depth)
         try:
             await self.paperless.check_access()  # also with an empty queue: a wrong token is found before it matters
-            keys = [entry.key for entry in with_random_samples(backlog.jobs, self.random)]
-            results = await self._process_all(context, keys, process_job)
+            entries = with_random_samples(backlog.jobs, self.random)
+            groups = await group_by_content(self.stores.queue, backlog, entries)
+            await self._process_all(context, groups, self._process_group)
             await self._process_all(context, backlog.incomplete, resolve_incomplete)
             abandoned = await list_abandoned(self.stores.queue, self.random)
             await self._process_all(context, abandoned, resolve_abandoned)
-            await self._record_failures(context, results, backlog.depth)
+            await self._record_failures(context, backlog.depth)
             report.dead_letters = await count_jobs(self.stores.dead_letters)
             self.metrics.dlq_depth.set(report.dead_letters)
         finally:
@@ -120,12 +122,12 @@ class Archiver:
         context: PassContext,
         items: Iterable[Item],
         process: Callable[[PassContext, Item], Awaitable[JobResult | None]],
-    ) -> list[JobResult]:
-        """Process the items concurrently, publish every result, and return the results.
+    ) -> None:
+        """Process the items concurrently and publish their results.
 
         When the breaker opens, items that were started are finished and no more are started.
         """
-        remaining, results = iter(items), list[JobResult]()
+        remaining = iter(items)
 
         async def work() -> None:
             while not context.breaker.is_open and (item := next(remaining, None)) is not None:
@@ -136,19 +138,22 @@ class Archiver:
                     return
                 if result is not None:
                     self._publish(context.report, result)
-                    results.append(result)
 
         async with asyncio.TaskGroup() as workers:
             for _ in range(self.options.concurrency):
                 workers.create_task(work())
-        return results
 
-    async def _record_failures(self, context: PassContext, results: Iterable[JobResult], depth: int) -> None:
+    async def _process_group(self, context: PassContext, keys: Sequence[JobKey]) -> None:
+        """Process the jobs of one content, and publish each result at once: a later one may stop the pass."""
+        async for result in process_group(context, keys):
+            self._publish(context.report, result)
+
+    async def _record_failures(self, context: PassContext, depth: int) -> None:
         """Record the failures of this pass, unless it was stopped: an outage must not cost a job an attempt."""
         if context.breaker.stopped_by is not None:
             return
-        for failed in results:
-            dead_letter = await record_failure(context, failed, depth=depth) if failed.failure else None
+        for failed in context.report.failures:
+            dead_letter = await record_failure(context, failed, depth=depth)
             if dead_letter is not None:
                 self._publish(context.report, dead_letter)
 
@@ -156,6 +161,8 @@ class Archiver:
         """Add the result of a job to the report, the metrics and the log."""
         now = self.clock.now()
         report.actions[result.action] += 1
+        if result.failure is not None:
+            report.failures.append(result)
         if result.action is JobAction.ARCHIVED and result.sidecar is not None:
             self.metrics.processed.inc()
             self.metrics.latency.observe(max(0.0, (now - result.sidecar.timestamp).total_seconds()))

@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 
-from muniment.handover.archiver.completion import archived_update, delete_job_objects, matches_sha256
+from muniment.handover.archiver.completion import archived_update, delete_job_objects, ensure_tags, matches_sha256
 from muniment.handover.archiver.dead_letters import move_to_dead_letters
 from muniment.handover.archiver.existing_copies import trash_own_duplicate
 from muniment.handover.archiver.job import load_job
@@ -17,6 +17,7 @@ from muniment.handover.archiver.job_state import JobAction, JobEnded, JobResult,
 from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.archiver.retry_policy import with_retries
 from muniment.handover.archiver.upload import ABANDONED_PREFIX, AbandonedUpload
+from muniment.handover.paperless.models import PaperlessDocument
 from muniment.handover.queue_listing import QueueEntry
 from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 
@@ -64,21 +65,23 @@ async def _close_archived(context: PassContext, entry: QueueEntry) -> JobResult 
         job = await load_job(context, entry.key)
     except JobEnded:
         return None
-    document_id = await _find_archived_id(context, job)
-    if document_id is None or await context.stores.queue.exists(entry.key.pdf):
+    document = await _find_archived(context, job)
+    if document is None or await context.stores.queue.exists(entry.key.pdf):
         return None
-    await context.api.report_status(job.sidecar.bilko_document_id, archived_update(context, job, document_id))
+    ids = await context.objects.resolve(job.sidecar)
+    await ensure_tags(context, document, ids)
+    await context.api.report_status(job.sidecar.bilko_document_id, archived_update(context, job, document.id))
     await delete_job_objects(context, job.key)
-    return JobResult(entry.key, JobAction.CLOSED, job.sidecar, document_id=document_id)
+    return JobResult(entry.key, JobAction.CLOSED, job.sidecar, document_id=document.id)
 
 
-async def _find_archived_id(context: PassContext, job: VersionedSidecar) -> int | None:
-    """Return the id of the document in Paperless that has our tags and this content."""
+async def _find_archived(context: PassContext, job: VersionedSidecar) -> PaperlessDocument | None:
+    """Return the document in Paperless that has our tags and this content."""
     tags = await context.objects.find_identity_tags(job.key.organization_id, job.key.sha256)
     found = [] if tags is None else await context.paperless.find_tagged(tags)
     for document in found:
         if await matches_sha256(context.paperless, document.id, job.key.sha256):
-            return document.id
+            return document
     return None
 
 

@@ -32,7 +32,7 @@ async def verify_document(
     """Return the document as it was read back. Raise `JobFailed` if it is wrong: the job then stays in the queue."""
     if not await matches_sha256(context.paperless, document.id, job.key.sha256):
         raise _verification_failed(document, "has different content")
-    document = await _ensure_tags(context, document, ids)
+    document = await ensure_tags(context, document, ids)
     # A copy that someone else uploaded keeps its correspondent.
     is_uploaded_by_us = document.original_file_name == job.sidecar.file_name
     if is_uploaded_by_us and document.correspondent != ids.correspondent:
@@ -41,16 +41,16 @@ async def verify_document(
     return document
 
 
-async def _ensure_tags(context: PassContext, document: PaperlessDocument, ids: DocumentObjectIds) -> PaperlessDocument:
-    """Add our tags again if they are missing: a workflow of Paperless may have removed them."""
-    if ids.identity_tags <= document.tags:
+async def ensure_tags(context: PassContext, document: PaperlessDocument, ids: DocumentObjectIds) -> PaperlessDocument:
+    """Add our tags if some are missing: the document may have another type, or a workflow may have removed them."""
+    if ids.proof_tags <= document.tags:
         return document
     await context.lease.check()
     await context.paperless.add_tags(document.id, ids.tags)
     tagged = await context.paperless.find_document(document.id)
     if tagged is None:
         raise PaperlessDocumentGone
-    if not ids.identity_tags <= tagged.tags:
+    if not ids.proof_tags <= tagged.tags:
         raise _verification_failed(document, "did not keep its tags")
     return tagged
 

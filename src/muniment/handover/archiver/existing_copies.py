@@ -13,7 +13,7 @@ from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument, P
 
 
 async def find_tagged_copy(context: PassContext, key: JobKey, ids: DocumentObjectIds) -> PaperlessDocument | None:
-    """Return the document with the tags of this content and this organization. Of several, keep the lowest id."""
+    """Return the document with the tags of this content and this organization. Of several, choose one."""
     found = await context.paperless.find_tagged(ids.identity_tags)
     if len(found) > 1:
         return await _choose_copy(context, key, found)
@@ -21,13 +21,17 @@ async def find_tagged_copy(context: PassContext, key: JobKey, ids: DocumentObjec
 
 
 async def _choose_copy(context: PassContext, key: JobKey, found: list[PaperlessDocument]) -> PaperlessDocument:
-    """Choose the copy with the lowest id. Trash the others only if we uploaded them and their bytes are identical."""
+    """Choose a confirmed copy, otherwise the one with the lowest id.
+
+    Trash the others only if we uploaded them, their bytes are identical, and no record names them as confirmed.
+    """
     identical = [document for document in found if await matches_sha256(context.paperless, document.id, key.sha256)]
     if not identical:
         return found[0]
-    chosen = identical[0]
-    for duplicate in identical[1:]:
-        if _is_uploaded_by_us(duplicate, key):
+    confirmed = await context.api.list_confirmed_ids(key.organization_id, key.sha256)
+    chosen = min(identical, key=lambda document: (document.id not in confirmed, document.id))
+    for duplicate in identical:
+        if duplicate.id not in {chosen.id, *confirmed} and _is_uploaded_by_us(duplicate, key):
             await context.lease.check()
             await context.paperless.move_to_trash(duplicate.id)
     other_ids = [document.id for document in found if document is not chosen]
@@ -36,12 +40,16 @@ async def _choose_copy(context: PassContext, key: JobKey, found: list[PaperlessD
 
 
 async def trash_own_duplicate(context: PassContext, key: JobKey, identity_tags: frozenset[int], own_id: int) -> None:
-    """Trash our own upload if another copy has a lower id. An archiver that took over the job decides the same way."""
+    """Trash our own upload if another copy has a lower id, unless a record names ours as confirmed.
+
+    An archiver that took over the job decides the same way.
+    """
     others = [document.id for document in await context.paperless.find_tagged(identity_tags) if document.id != own_id]
     if not others:
         return
     kept_id = own_id
-    if min(others) < own_id and await matches_sha256(context.paperless, min(others), key.sha256):
+    is_duplicate = min(others) < own_id and await matches_sha256(context.paperless, min(others), key.sha256)
+    if is_duplicate and own_id not in await context.api.list_confirmed_ids(key.organization_id, key.sha256):
         await context.paperless.move_to_trash(own_id)
         kept_id = min(others)
     duplicate_ids = sorted({own_id, *others} - {kept_id})

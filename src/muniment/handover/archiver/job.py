@@ -75,8 +75,9 @@ async def _archive(context: PassContext, job: VersionedSidecar) -> PaperlessDocu
     document = await ensure_in_paperless(context, job, ids)
     verified = await verify_document(context, job, document, ids)
     if was_started:
-        # An abandoned upload may have arrived since: of two copies, the lower id stays.
-        return await find_tagged_copy(context, job.key, ids) or verified
+        # An abandoned upload may have arrived since: only one of two copies stays.
+        chosen = await find_tagged_copy(context, job.key, ids) or verified
+        return verified if chosen.id == verified.id else await verify_document(context, job, chosen, ids)
     return verified
 
 

@@ -82,6 +82,11 @@ class DocumentObjectIds:
         """Tags that identify a document: its content and its organization."""
         return frozenset({self.organization_tag, self.content_tag})
 
+    @property
+    def proof_tags(self) -> frozenset[int]:
+        """Tags without which a job is not complete."""
+        return self.identity_tags | {self.type_tag}
+
 
 @dataclass
 class PaperlessObjects:

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from muniment.errors import MunimentError
 from muniment.handover.archiver.clock import Clock
-from muniment.handover.archiver.job_state import JobAction
+from muniment.handover.archiver.job_state import JobAction, JobResult
 from muniment.handover.archiver.lease import Lease, LeaseHeld, LeaseLost
 from muniment.handover.archiver.paperless_objects import PaperlessObjects, TrashCache
 from muniment.handover.internal.client import ApiAccessDenied, InternalApiClient
@@ -88,6 +88,8 @@ class PassReport:
     dead_letters: int | None = None
     actions: Counter[JobAction] = field(default_factory=Counter)
     """Number of jobs by what was done with them."""
+    failures: list[JobResult] = field(default_factory=list)
+    """Failed jobs, until the end of the pass decides whether their failures count."""
     warnings: list[str] = field(default_factory=list)
     """Messages for people that require no action."""
     stopped_by: MunimentError | None = None

@@ -12,6 +12,7 @@ from muniment.errors import MunimentError, NotFound, Unavailable
 from muniment.handover.internal.contract import (
     DEAD_LETTER_NOT_FOUND,
     ORGANIZATION_NOT_FOUND,
+    ConfirmedDocuments,
     JobStatusUpdate,
     OrganizationIds,
     RequeuedFailedRead,
@@ -71,6 +72,11 @@ class InternalApiClient:
     async def store_organization_ids(self, organization_id: UUID, ids: OrganizationIds) -> None:
         """Record the Paperless ids of the organization. Raise `ApiOrganizationNotFound` if it does not exist."""
         await self._call("PUT", f"paperless-cache/{organization_id}", ids)
+
+    async def list_confirmed_ids(self, organization_id: UUID, sha256: str) -> frozenset[int]:
+        """Return the ids of the Paperless documents that records name as confirmed copies of this content."""
+        response = await self._call("GET", f"confirmed-documents/{organization_id}/{sha256}")
+        return frozenset(_parse(ConfirmedDocuments, response).paperless_doc_ids)
 
     async def requeue(self, key: JobKey) -> None:
         """Put a dead letter back into the queue, or raise `DeadLetterNotFound`."""

@@ -89,5 +89,11 @@ class OrganizationIds(BaseModel):
     paperless_org_tag_id: DatabaseId
 
 
+class ConfirmedDocuments(BaseModel):
+    """Paperless documents that records of an organization name as the archived copy of one content."""
+
+    paperless_doc_ids: list[DatabaseId]
+
+
 class RequeuedFailedRead(BaseModel):
     requeued: int

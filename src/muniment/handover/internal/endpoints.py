@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from muniment.audit.events import FailedHandOversHastened, PaperlessObjectsNoted
 from muniment.audit.log import AuditLog
 from muniment.errors import NotFound, NotSignedIn
-from muniment.handover.internal.contract import JobStatusUpdate, OrganizationIds, RequeuedFailedRead
+from muniment.handover.internal.contract import ConfirmedDocuments, JobStatusUpdate, OrganizationIds, RequeuedFailedRead
 from muniment.handover.internal.service import OrganizationIdsRepository, apply_status_update
 from muniment.handover.job_key import JobKey
 from muniment.handover.queue_listing import DeadLetterNotFound
@@ -101,6 +101,14 @@ async def put_paperless_cache(
         if await OrganizationIdsRepository(work.session).store(organization_id, body):
             await AuditLog(work).record(PaperlessObjectsNoted(**body.model_dump()))
     return body
+
+
+@router.get("/confirmed-documents/{organization_id}/{sha256}")
+async def get_confirmed_documents(organization_id: UUID, sha256: str, services: CurrentServices) -> ConfirmedDocuments:
+    """Return the documents in Paperless that are confirmed for this content. They must not be moved to the trash."""
+    async with services.database.service_work(Service(organization_id)) as work:
+        ids = await HandoverRepository(work.session).list_confirmed_ids(sha256)
+    return ConfirmedDocuments(paperless_doc_ids=list(ids))
 
 
 @router.post("/dead-letters/{key:path}/requeue")
