@@ -112,7 +112,7 @@ class ArchiverSettings(SettingsSection):
     )
     task_deadline: Duration = setting(
         timedelta(hours=24),
-        "Time after which an unfinished Paperless task is checked",
+        "Time for which later Paperless tasks must have been finished before an upload is repeated",
         "MUNIMENT_PAPERLESS_TASK_DEADLINE",
     )
     trashed_copies: TrashedCopyAction = setting(

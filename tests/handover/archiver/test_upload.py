@@ -1,10 +1,13 @@
-"""Tasks that never end or are lost: the upload is located, then repeated."""
+"""Tasks that end late, never, or are lost: an upload is repeated only when Paperless has certainly skipped it."""
 
+from collections.abc import Callable
 from datetime import timedelta
+
+import pytest
 
 from muniment.handover.archiver.pass_context import PassOutcome
 from tests.handover.archiver.environment import ArchiverEnvironment
-from tests.support.fake_paperless.outcomes import stuck_pending, stuck_started
+from tests.support.fake_paperless.outcomes import Outcome, stuck_pending, stuck_started
 
 
 async def test_a_task_that_is_not_done_is_followed_by_the_next_pass(archiver_env: ArchiverEnvironment) -> None:
@@ -24,37 +27,86 @@ async def test_a_task_that_is_not_done_is_followed_by_the_next_pass(archiver_env
     assert len(archiver_env.server.requests("upload")) == 1
 
 
-async def test_one_that_waits_over_its_deadline_is_uploaded_again_and_counts(
+async def test_days_without_paperless_worker_repeat_no_upload_and_make_no_dead_letter(
+    archiver_env: ArchiverEnvironment,
+) -> None:
+    keys = [await archiver_env.put(str(number)) for number in range(3)]
+    archiver_env.server.set(worker="stopped")
+    await archiver_env.run()
+
+    for _ in range(8):
+        archiver_env.clock.advance(hours=12)
+        report = await archiver_env.run()
+        assert report.actions == {"left": 3}
+        assert report.outcome is PassOutcome.RETRY_LATER
+
+    assert len(archiver_env.server.requests("upload")) == 3
+    assert [(await archiver_env.sidecar(key)).retry_count for key in keys] == [0, 0, 0]
+    assert archiver_env.notifier.titles == ["P1 Muniment archiver: consumer_stalled"]
+
+    archiver_env.server.set(worker="running")
+    report = await archiver_env.run()
+
+    assert report.actions == {"archived": 3}
+    assert report.outcome is PassOutcome.DONE
+    assert set(archiver_env.rows().values()) == {"archived"}
+    assert len(archiver_env.documents()) == 3
+    assert archiver_env.server.documents(is_trashed=True) == []
+
+
+async def test_a_slow_worker_that_still_finishes_tasks_is_not_reported_as_stalled(
     archiver_env_v3: ArchiverEnvironment,
 ) -> None:
-    key = await archiver_env_v3.put()
-    for outcome in (stuck_pending(), stuck_started()):
-        archiver_env_v3.server.next_uploads(outcome)
+    await archiver_env_v3.put("waits")
+    archiver_env_v3.server.next_uploads(stuck_pending())
     await archiver_env_v3.run()
-    archiver_env_v3.clock.advance(hours=23)
-    await archiver_env_v3.run()
-    assert len(archiver_env_v3.server.requests("upload")) == 1
-
     archiver_env_v3.clock.advance(hours=2)
-    await archiver_env_v3.run()
-    assert (await archiver_env_v3.sidecar(key)).retry_count == 1
-    archiver_env_v3.clock.advance(hours=25)
+    await archiver_env_v3.put("is processed")
+
     report = await archiver_env_v3.run()
 
-    assert report.actions == {"archived": 1}
+    assert report.actions == {"left": 1, "archived": 1}
+    assert report.outcome is PassOutcome.DONE
+    assert archiver_env_v3.notifier.titles == []
+
+
+async def skip_open_uploads(archiver_env: ArchiverEnvironment) -> None:
+    """Let Paperless finish a later upload, and a day pass."""
+    await archiver_env.put("another")
+    await archiver_env.run()
+    archiver_env.clock.advance(hours=25)
+
+
+@pytest.mark.parametrize("outcome", [stuck_pending, stuck_started])
+async def test_an_upload_that_paperless_has_skipped_for_a_day_is_repeated_and_counts_once(
+    archiver_env_v3: ArchiverEnvironment, outcome: Callable[[], Outcome]
+) -> None:
+    key = await archiver_env_v3.put()
+    archiver_env_v3.server.next_uploads(outcome())
+    await archiver_env_v3.run()
+    await skip_open_uploads(archiver_env_v3)
+
+    skipped = await archiver_env_v3.run()
+    after = await archiver_env_v3.sidecar(key)
+    last = await archiver_env_v3.run()
+
+    assert skipped.actions == {"failed": 1}
+    assert (after.retry_count, after.attempt_id) == (1, None)
+    assert last.actions == {"archived": 1}
     assert len(archiver_env_v3.server.requests("upload")) == 3
 
 
-async def test_a_task_that_never_ends_is_a_dead_letter_at_the_third_time(archiver_env_v3: ArchiverEnvironment) -> None:
-    await archiver_env_v3.put()
-    archiver_env_v3.server.next_uploads(stuck_pending(), times=9)
+async def test_an_upload_that_is_skipped_three_times_is_a_dead_letter(archiver_env_v3: ArchiverEnvironment) -> None:
+    key = await archiver_env_v3.put(retry_count=2)
+    archiver_env_v3.server.next_uploads(stuck_started())
+    await archiver_env_v3.run()
+    await skip_open_uploads(archiver_env_v3)
 
-    for _ in range(4):
-        report = await archiver_env_v3.run(task_deadline=timedelta(hours=1))
-        archiver_env_v3.clock.advance(hours=2)
+    report = await archiver_env_v3.run()
 
-    assert report.actions == {"dead_letter": 1}
-    assert len(archiver_env_v3.server.requests("upload")) == 3
+    assert report.actions == {"failed": 1, "dead_letter": 1}
+    error = (await archiver_env_v3.sidecar(key, archiver_env_v3.office.dead_letters)).last_error
+    assert error == "Paperless did not process the file although it processed later ones"
 
 
 async def test_a_forgotten_task_is_found_by_its_document(archiver_env: ArchiverEnvironment) -> None:
@@ -74,16 +126,19 @@ async def test_a_forgotten_task_is_found_by_its_document(archiver_env: ArchiverE
 async def test_a_forgotten_task_that_came_to_nothing_is_uploaded_again_and_counts(
     archiver_env: ArchiverEnvironment,
 ) -> None:
-    await archiver_env.put()
+    key = await archiver_env.put()
     archiver_env.server.next_uploads(stuck_pending())
     await archiver_env.run()
     archiver_env.server.delete_tasks()
+    assert (await archiver_env.run()).actions == {"left": 1}  # the file may still be processed
 
+    await skip_open_uploads(archiver_env)
+    await archiver_env.run()
     report = await archiver_env.run()
 
     assert report.actions == {"archived": 1}
-    assert len(archiver_env.server.requests("upload")) == 2
-    assert archiver_env.office.rows("retry_count") == [1]
+    assert len(archiver_env.server.requests("upload")) == 3
+    assert archiver_env.office.rows("retry_count", f"r2_object_key = '{key.pdf}'") == [1]
 
 
 async def test_a_worker_that_is_away_does_not_hold_a_pass_for_ever(archiver_env_v3: ArchiverEnvironment) -> None:

@@ -3,8 +3,10 @@
 import hashlib
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
+from uuid import uuid4
 
 from tests.support.fake_paperless.outcomes import Outcome
 from tests.support.fake_paperless.state import Document, NamedObject, State, Task, Upload, utc_now
@@ -19,7 +21,9 @@ def work(state: State) -> None:
     if not state.unfinished or state.switches.worker == "stopped":
         return
     now = time.time()
-    state.unfinished = [task for task in state.unfinished if not _advance(state, task, now)]
+    waiting, state.unfinished = state.unfinished, []
+    # What a split file becomes is queued behind everything else.
+    state.unfinished = [task for task in waiting if not _advance(state, task, now)] + state.unfinished
 
 
 def _advance(state: State, task: Task, now: float) -> bool:
@@ -33,7 +37,7 @@ def _advance(state: State, task: Task, now: float) -> bool:
         return True  # its worker was killed, and no other one takes it
     if now < task.due_at:
         return False
-    if task.document_id is None and task.message is None and task.duplicate_of is None:
+    if task.document_id is None and task.message is None and task.duplicate_of is None and not task.is_split:
         _take_in(state, task)
     if task.document_id is not None and now < task.due_at + state.switches.task_lag:
         return False
@@ -48,7 +52,9 @@ def _finish(task: Task) -> None:
 
 def _take_in(state: State, task: Task) -> None:
     outcome = task.outcome or Outcome()
-    if outcome.message is not None:
+    if outcome.parts:
+        _split(state, task, outcome.parts)
+    elif outcome.message is not None:
         _fail(task, outcome.message.replace("{name}", task.upload.file_name), outcome.error_type)
         task.half_written_reads = outcome.half_written_reads
     elif (complaint := _complaint(state, task.upload)) is not None:
@@ -56,7 +62,25 @@ def _take_in(state: State, task: Task) -> None:
     elif (copy := _refused_copy(state, task.upload)) is not None:
         task.duplicate_of, task.is_duplicate_in_trash = copy.id, copy.deleted_at is not None
     else:
-        task.document_id = store(state, task.upload).id
+        change = b"% changed\n" if outcome.is_altered else b""
+        document = store(state, replace(task.upload, content=task.upload.content + change))
+        document.owner = state.switches.workflow_owner or document.owner
+        task.document_id = document.id
+
+
+def _split(state: State, task: Task, parts: int) -> None:
+    """Queue the parts: other bytes, but the name and everything else that the upload gave."""
+    task.is_split = True
+    for number in range(parts):
+        upload = replace(task.upload, content=task.upload.content + f"% part {number}\n%%EOF\n".encode())
+        state.unfinished.append(add_task(state, upload))
+
+
+def add_task(state: State, upload: Upload) -> Task:
+    due_at = time.time() + state.switches.task_delay
+    task = Task(state.next_id("tasks"), str(uuid4()), upload, due_at, None, upload.owner, created=utc_now())
+    state.tasks[task.id] = task
+    return task
 
 
 def _fail(task: Task, message: str, error_type: str = "ConsumerError") -> None:

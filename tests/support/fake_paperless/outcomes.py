@@ -16,6 +16,10 @@ class Outcome:
     is_dropped: bool = False
     """No task row, although the file is consumed."""
     is_without_id: bool = False
+    parts: int = 0
+    """Into how many documents barcodes split the file."""
+    is_altered: bool = False
+    """A script changes the bytes before they are stored."""
     times: int = 1
 
 
@@ -54,6 +58,15 @@ def half_written(message: str, reads: int = 1) -> Outcome:
 
 def history_dropped() -> Outcome:
     return Outcome(is_dropped=True)
+
+
+def split(parts: int) -> Outcome:
+    """Barcodes split the file: the task succeeds without a document, and each part is a task of its own."""
+    return Outcome(parts=parts, is_without_id=True)
+
+
+def altered() -> Outcome:
+    return Outcome(is_altered=True)
 
 
 def without_id() -> Outcome:

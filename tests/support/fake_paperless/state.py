@@ -22,6 +22,8 @@ class Switches:
     """Seconds from then until the task reports it."""
     worker: str = "running"
     """`running`, `stopped` (tasks wait), `killed` (its current task stays started forever)."""
+    workflow_owner: int | None = None
+    """Whom a workflow makes the owner of every new document, so that the uploader no longer sees it."""
     redis: bool = True
     redis_seconds: float = 0
     """How long an upload takes to fail without Redis: in reality 19 s on 3.x and 0.6 s on 2.x."""
@@ -109,6 +111,7 @@ class Task:
     duplicate_of: int | None = None
     is_duplicate_in_trash: bool = False
     half_written_reads: int = 0
+    is_split: bool = False
     is_acknowledged: bool = False
 
 

@@ -1,5 +1,6 @@
 """docs/contracts.md#paperless-uploads and #paperless-tasks: accepted uploads and their tasks."""
 
+import hashlib
 import http.client
 import json
 from urllib.parse import urlsplit
@@ -73,6 +74,28 @@ def test_tasks_hang_for_ever_when_worker_or_queue_were_lost(ask: RawClient, serv
     server.lose_queue()
     server.set(worker="running")
     assert [ask.task(killed)["status"], ask.task(lost)["status"]] == ["STARTED", "PENDING"]
+
+
+def test_a_workflow_may_give_the_document_to_somebody_else(ask: RawClient, server: FakePaperless) -> None:
+    server.set(workflow_owner=COLLEAGUE.id)
+    task = ask.task(ask.upload(a_pdf()))
+    assert task["status"] == "SUCCESS"
+    path = f"/api/documents/{task['related_document']}/"
+    assert ask("GET", path).status_code == 404
+    assert ask.as_(COLLEAGUE)("GET", path).status_code == 200
+
+
+def test_a_split_file_is_a_success_without_a_document_and_parts_with_other_bytes(
+    ask: RawClient, server: FakePaperless
+) -> None:
+    server.next_uploads(outcomes.split(2))
+    tag = server.create_object("tags", "ours")
+    whole = a_pdf()
+    answer = ask.upload(whole, "whole.pdf", tags=[tag])
+    assert (ask.task(answer)["status"], ask.task(answer)["related_document"]) == ("SUCCESS", None)
+    parts = server.documents()
+    assert [(part.file_name, part.tags) for part in parts] == [("whole.pdf", ["ours"])] * 2
+    assert len({part.sha256 for part in parts} | {hashlib.sha256(whole).hexdigest()}) == 3
 
 
 def test_without_redis_every_upload_is_500_and_only_2_leaves_a_row(

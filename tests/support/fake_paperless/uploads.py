@@ -3,19 +3,18 @@
 import asyncio
 import json
 import re
-import time
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
-from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from tests.support.fake_paperless.call import Call, insufficient, refuse, server_error
+from tests.support.fake_paperless.consumer import add_task
 from tests.support.fake_paperless.field_values import check_value
 from tests.support.fake_paperless.forms import Part, parts_of
-from tests.support.fake_paperless.state import State, Task, Upload, utc_now
+from tests.support.fake_paperless.state import State, Upload
 from tests.support.fake_paperless.wire import Response
 
 _NO_FILE = "No file was submitted."
@@ -58,7 +57,7 @@ def accept(state: State, upload: Upload) -> str:
         if not outcome.times:
             state.outcomes.pop(0)
         outcome = replace(outcome)
-    task = _row(state, upload)
+    task = add_task(state, upload)
     task.outcome = outcome
     state.unfinished.append(task)
     if outcome and outcome.is_dropped:
@@ -66,16 +65,9 @@ def accept(state: State, upload: Upload) -> str:
     return task.task_id
 
 
-def _row(state: State, upload: Upload) -> Task:
-    due_at = time.time() + state.switches.task_delay
-    task = Task(state.next_id("tasks"), str(uuid4()), upload, due_at, None, upload.owner, created=utc_now())
-    state.tasks[task.id] = task
-    return task
-
-
 def _stuck_row(state: State, upload: Upload) -> None:
     """Leave a row that no worker will take, as 2.x does without Redis."""
-    _row(state, upload)
+    add_task(state, upload)
 
 
 def _upload(call: Call, parts: Sequence[Part]) -> Upload:

@@ -9,6 +9,7 @@
     existing_copies.py    find, adopt and de-duplicate copies in Paperless
     completion.py         verify the stored document, report it, delete the job
     retry_policy.py       retries of one job within a pass
+    consumer_progress.py  whether Paperless's task worker is stalled or has skipped an upload
     pass_context.py       options, circuit breaker and report of one pass
     monitoring.py         metrics, job log entries, alerts
     latency_histogram.py  the end-to-end latency, continued by every process

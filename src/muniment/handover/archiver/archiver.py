@@ -12,6 +12,7 @@ import structlog
 from muniment.errors import MunimentError
 from muniment.handover.archiver.cleanup import list_abandoned, resolve_abandoned, resolve_incomplete
 from muniment.handover.archiver.clock import Clock
+from muniment.handover.archiver.consumer_progress import ConsumerProgress
 from muniment.handover.archiver.content_groups import group_by_content, process_group
 from muniment.handover.archiver.dead_letters import record_failure
 from muniment.handover.archiver.job_state import JobAction, JobResult
@@ -102,6 +103,7 @@ class Archiver:
             self.metrics.dlq_depth.set(report.dead_letters)
         finally:
             report.stopped_by, report.nothing_accepted = breaker.stopped_by, breaker.nothing_accepted
+            report.stalled = context.consumer.describe_stall()
 
     def _build_context(self, lease: Lease, report: PassReport) -> PassContext:
         return PassContext(
@@ -114,6 +116,7 @@ class Archiver:
             lease,
             CircuitBreaker(self.clock.now() + self.options.task_wait_budget),
             TrashCache(self.paperless),
+            ConsumerProgress(self.paperless, self.clock, self.options.task_deadline),
             report,
         )
 
@@ -195,6 +198,8 @@ def _alert_conditions(report: PassReport) -> list[Alert]:
     if report.outcome is PassOutcome.NEEDS_OPERATOR and report.stopped_by:
         cause = report.stopped_by.message
         alerts.append(Alert("line-stopped", "P1", f"Nothing is being sent to Paperless: {cause}", cause=cause))
+    if report.stalled:
+        alerts.append(Alert("consumer_stalled", "P1", report.stalled))
     if report.dead_letters or new_dead_letters:
         message = (
             f"{report.dead_letters or 0} documents could not be sent to Paperless ({new_dead_letters} new). "

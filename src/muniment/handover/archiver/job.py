@@ -91,7 +91,7 @@ async def ensure_in_paperless(context: PassContext, job: VersionedSidecar, ids: 
 
 
 async def _resume(context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds) -> PaperlessDocument | None:
-    """Return the document of an earlier attempt, or `None` if the file must be uploaded again."""
+    """Return the document of an earlier attempt, or `None` if Paperless has not received the file."""
     if job.sidecar.task_id is None and (found := await locate_unacknowledged(context, job, ids)):
         return found
     return await await_task(context, job, ids) if job.sidecar.task_id is not None else None
@@ -104,9 +104,7 @@ async def _upload_or_adopt(context: PassContext, job: VersionedSidecar, ids: Doc
         if context.breaker.is_open:
             raise JobDeferred("This pass does not accept more uploads")
         await upload(context, job, ids, pdf)
-    if found := await await_task(context, job, ids):
-        return found
-    raise JobFailed("Paperless accepted the file but has no record of it")
+    return await await_task(context, job, ids)
 
 
 @asynccontextmanager

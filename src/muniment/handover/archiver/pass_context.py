@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from muniment.errors import MunimentError
 from muniment.handover.archiver.clock import Clock
+from muniment.handover.archiver.consumer_progress import ConsumerProgress
 from muniment.handover.archiver.job_state import JobAction, JobResult
 from muniment.handover.archiver.lease import Lease, LeaseHeld, LeaseLost
 from muniment.handover.archiver.paperless_objects import PaperlessObjects, TrashCache
@@ -62,7 +63,7 @@ class PassOutcome(IntEnum):
     NEEDS_OPERATOR = 3
     """Nothing works until an operator acts: token, address or version of Paperless, or key of the internal API."""
     RETRY_LATER = 4
-    """Paperless, a store or the API did not respond, or nothing was accepted: the next pass tries again."""
+    """Paperless, a store or the API did not respond, or nothing was accepted or processed: the next pass continues."""
     LEASE_HELD = 5
     """Another archiver holds the lease."""
 
@@ -94,6 +95,8 @@ class PassReport:
     """Messages for people that require no action."""
     stopped_by: MunimentError | None = None
     nothing_accepted: bool = False
+    stalled: str | None = None
+    """Message about accepted uploads that Paperless does not process."""
 
     @property
     def outcome(self) -> PassOutcome:
@@ -101,7 +104,8 @@ class PassReport:
             return PassOutcome.NEEDS_OPERATOR
         if isinstance(self.stopped_by, LeaseHeld | LeaseLost):
             return PassOutcome.LEASE_HELD
-        return PassOutcome.RETRY_LATER if self.stopped_by or self.nothing_accepted else PassOutcome.DONE
+        has_unfinished = self.stopped_by or self.nothing_accepted or self.stalled
+        return PassOutcome.RETRY_LATER if has_unfinished else PassOutcome.DONE
 
     @property
     def as_json(self) -> dict[str, object]:
@@ -113,6 +117,7 @@ class PassReport:
             "jobs": {str(action): count for action, count in self.actions.items()},
             "reports": self.warnings,
             "stopped_by": self.stopped_by.message if self.stopped_by else None,
+            "stalled": self.stalled,
         }
 
 
@@ -124,6 +129,7 @@ class ArchiverOptions:
     concurrency: int = 4
     batch_size: int = 1000
     task_deadline: timedelta = timedelta(hours=24)
+    """Time for which later tasks must have been finished before an upload counts as lost."""
     restore_trashed: bool = True
     """Restore a copy from the trash even where a new one could be uploaded."""
     task_wait_budget: timedelta = timedelta(minutes=5)
@@ -143,4 +149,5 @@ class PassContext:
     lease: Lease
     breaker: CircuitBreaker
     trash: TrashCache
+    consumer: ConsumerProgress
     report: PassReport

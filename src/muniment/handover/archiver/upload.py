@@ -14,7 +14,6 @@ from muniment.handover.archiver.existing_copies import (
 from muniment.handover.archiver.job_state import JobDeferred, JobFailed, JobRejected, SidecarChanged, VersionedSidecar
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.archiver.pass_context import PassContext
-from muniment.handover.archiver.retry_policy import MAX_RETRIES
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument, PdfContent, TaskFailure
 from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound
@@ -62,25 +61,43 @@ async def _remove_own_upload(context: PassContext, job: VersionedSidecar, ids: D
         await trash_own_duplicate(context, job.key, ids.identity_tags, task.document_id)
 
 
-async def await_task(context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds) -> PaperlessDocument | None:
-    """Return the document that the upload task created, or `None` if the file must be uploaded again.
+async def await_task(context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds) -> PaperlessDocument:
+    """Return the document that the upload task created.
 
-    Raise `JobDeferred` while Paperless is still importing it.
+    Raise `JobDeferred` while Paperless may still process the file, and `JobFailed` if it has lost it.
     """
     assert job.sidecar.task_id is not None
     task = await _poll_task(context, job.sidecar.task_id)
-    if task is None:
-        return await locate_or_reset(context, job, ids, "Paperless no longer has the upload task")
-    if not task.is_done:
-        if not _is_overdue(context, job):
-            raise JobDeferred("Paperless has not finished importing the file")
-        return await locate_or_reset(context, job, ids, "Paperless did not import the file in time")
+    if task is None or not task.is_done:
+        return await _locate_or_wait(context, job, ids, task)
+    context.consumer.record_finished()
     if task.failure is not None:
         return await _handle_failure(context, job, ids, task)
     document = None if task.document_id is None else await context.paperless.find_document(task.document_id)
-    return document or await locate_or_reset(
-        context, job, ids, "Paperless imported the file but does not show the document"
-    )
+    document = document or await _locate_document(context, job, ids)
+    if document is None:
+        raise JobRejected("Paperless imported the file but does not show the document")
+    return document
+
+
+async def _locate_or_wait(
+    context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds, task: ConsumeTask | None
+) -> PaperlessDocument:
+    """Return the document of a task that is not done or not known any more. It may exist all the same.
+
+    Raise `JobDeferred` as long as the file may still be processed. The upload is repeated only after Paperless has
+    skipped it, and is watched afterwards.
+    """
+    uploaded_at = job.sidecar.uploaded_at or job.sidecar.timestamp
+    has_skipped = await context.consumer.has_skipped((task and task.created_at) or uploaded_at)
+    if (has_skipped or task is None) and (found := await _locate_document(context, job, ids)):
+        return found
+    if not has_skipped:
+        context.consumer.record_open(uploaded_at)
+        raise JobDeferred("Paperless has not finished importing the file")
+    await record_abandoned(context, job)
+    message = "Paperless did not process the file although it processed later ones"
+    raise JobFailed(message, is_job_fault=True, discards_attempt=True)
 
 
 async def _handle_failure(
@@ -108,27 +125,6 @@ async def _poll_task(context: PassContext, task_id: str) -> ConsumeTask | None:
 
 def _may_poll(context: PassContext, until: datetime) -> bool:
     return context.clock.now() < until and context.breaker.stopped_by is None
-
-
-def _is_overdue(context: PassContext, job: VersionedSidecar) -> bool:
-    uploaded_at = job.sidecar.uploaded_at or job.sidecar.timestamp
-    return context.clock.now() - uploaded_at > context.options.task_deadline
-
-
-async def locate_or_reset(
-    context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds, reason: str
-) -> PaperlessDocument | None:
-    """Return the document wherever it is, or record a failure and return `None`: the file must be uploaded again.
-
-    Raise `JobRejected` at the third failure.
-    """
-    if found := await _locate_document(context, job, ids):
-        return found
-    await record_abandoned(context, job)
-    await job.record_failure(reason, counts=True, now=context.clock.now(), discards_attempt=True)
-    if job.sidecar.retry_count >= MAX_RETRIES:
-        raise JobRejected(reason)
-    return None
 
 
 async def locate_unacknowledged(

@@ -283,9 +283,13 @@ class PaperlessClient:
             task = await self._find_task_once(task_id)
         return task
 
+    async def list_tasks(self) -> list[ConsumeTask]:
+        """Return all tasks, oldest first. Expensive: reads the whole task history."""
+        return sorted(await self._list_tasks({}), key=lambda task: task.id)
+
     async def list_tasks_by_file_name(self, name: str) -> list[ConsumeTask]:
-        """Return all tasks for files of exactly this name, oldest first. Expensive: reads the whole task history."""
-        return sorted((task for task in await self._list_tasks({}) if task.file_name == name), key=lambda task: task.id)
+        """Return all tasks for files of exactly this name, oldest first. As expensive as `list_tasks`."""
+        return [task for task in await self.list_tasks() if task.file_name == name]
 
     async def _find_task_once(self, task_id: str) -> ConsumeTask | None:
         if not task_id:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import IO, Any, NamedTuple, Self
 
@@ -139,6 +140,8 @@ class ConsumeTask:
     trash."""
     is_in_trash: bool
     """Whether the existing document of a duplicate is in the trash."""
+    created_at: datetime | None = None
+    done_at: datetime | None = None
 
     @property
     def is_done(self) -> bool:
@@ -170,7 +173,15 @@ class ConsumeTask:
             result=None if result is None else str(result),
             document_id=_parse_document_id(row["related_document"], str(result or "")),
             is_in_trash=_IN_TRASH in str(result or "") or any(copy.get("deleted_at") for copy in duplicates),
+            created_at=_parse_time(row.get("date_created")),
+            done_at=_parse_time(row.get("date_done")),
         )
+
+
+def _parse_time(text: str | None) -> datetime | None:
+    """Parse a time with its zone. Without a zone it could not be compared with others."""
+    time = None if text is None else datetime.fromisoformat(text)
+    return time if time is not None and time.tzinfo is not None else None
 
 
 def _parse_status(text: str) -> TaskStatus:
