@@ -54,6 +54,16 @@ def test_a_new_one_has_exactly_the_fields_of_version_1() -> None:
     assert written["lastAttemptAt"] is written["lastError"] is written["invoiceNumber"] is None
 
 
+def test_a_hidden_document_is_written_only_where_there_is_one() -> None:
+    sidecar = parse_sidecar(a_sidecar(paperlessDocumentId=7))
+
+    assert sidecar.paperless_document_id == 7
+    assert json.loads(sidecar.to_bytes())["paperlessDocumentId"] == 7
+    for wrong in ("7", 7.5, True, -1):
+        with pytest.raises(InvalidSidecar):
+            parse_sidecar(a_sidecar(paperlessDocumentId=wrong))
+
+
 def test_unknown_fields_are_kept_and_our_own_are_written_where_they_are_set() -> None:
     sidecar = replace(parse_sidecar(a_sidecar(theirs={"a": [1]}, attemptId="x")), task_id="t")
 

@@ -130,6 +130,23 @@ async def undo_cancel(queue: VersionedObjectStore, key: JobKey) -> None:
         await queue.put_if_match(key.sidecar, replace(sidecar, cancelled_at=None).to_bytes(), version=stored.version)
 
 
+async def keep_paperless_document(stores: HandoverStores, key: JobKey) -> bool:
+    """Copy the document that Paperless hides from us from a dead letter to the queued job, so that the file is not
+    uploaded again. Return False if the job kept changing."""
+    dead_letter = await find_sidecar(stores.dead_letters, key)
+    if dead_letter is None or dead_letter.paperless_document_id is None:
+        return True
+    for _ in range(_MAX_ATTEMPTS):
+        try:
+            stored = await stores.queue.get_versioned(key.sidecar)
+            sidecar = replace(parse_sidecar(stored.data), paperless_document_id=dead_letter.paperless_document_id)
+        except (ObjectNotFound, InvalidSidecar):
+            return False
+        if await stores.queue.put_if_match(key.sidecar, sidecar.to_bytes(), version=stored.version):
+            return True
+    return False
+
+
 async def delete_job(store: VersionedObjectStore, key: JobKey) -> bool:
     """Delete the PDF, then the sidecar. Return whether both are gone."""
     for name in (key.pdf, key.sidecar):

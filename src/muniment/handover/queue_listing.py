@@ -1,9 +1,11 @@
 """List the jobs of a store in constant memory: all jobs, one page with details, or the oldest N."""
 
+import asyncio
 import heapq
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from muniment.errors import NotFound
 from muniment.handover.job_key import PREFIX, JobKey
@@ -148,3 +150,26 @@ async def count_jobs(store: VersionedObjectStore) -> int:
     async for _ in list_jobs(store):
         count += 1
     return count
+
+
+class ContentIndex:
+    """Jobs of a store by their content. The store is listed once, when the index is first used."""
+
+    def __init__(self, store: VersionedObjectStore) -> None:
+        self._store = store
+        self._keys: dict[tuple[UUID, str], set[JobKey]] | None = None
+        self._lock = asyncio.Lock()
+
+    async def find(self, key: JobKey) -> list[JobKey]:
+        """Return the jobs with the content of this one, in the order of their keys."""
+        async with self._lock:
+            if self._keys is None:
+                self._keys = {}
+                async for entry in list_jobs(self._store):
+                    self.add(entry.key)
+        return sorted(self._keys.get(key.content, ()))
+
+    def add(self, key: JobKey) -> None:
+        """Add a job that was moved to the store after it was listed."""
+        if self._keys is not None:
+            self._keys.setdefault(key.content, set()).add(key)

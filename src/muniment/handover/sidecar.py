@@ -18,7 +18,7 @@ SCHEMA_VERSION = "1"
 MAX_SIDECAR_BYTES = 64 * 1024
 """Limit of a sidecar, which normally has a few hundred bytes."""
 
-_MAX_RETRY_COUNT = 2**31 - 1  # limit of the database column
+_MAX_COUNT = 2**31 - 1  # limit of the database columns
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 """Characters that JSON can express but PostgreSQL and UTF-8 cannot."""
 
@@ -50,6 +50,8 @@ class Sidecar:
     """File name of that upload, by which it is found if its response was lost."""
     task_id: str | None = None
     uploaded_at: datetime | None = None
+    paperless_document_id: int | None = None
+    """Document that Paperless created from the file and hides from the archiver. The file is not uploaded again."""
     cancelled_at: datetime | None = None
     """Time of the cancellation. The job must be left alone: its objects are being deleted."""
     document_name: str | None = None
@@ -84,6 +86,7 @@ class Sidecar:
             "fileName": self.file_name,
             "taskId": self.task_id,
             "uploadedAt": _format_time(self.uploaded_at),
+            "paperlessDocumentId": self.paperless_document_id,
             "cancelledAt": _format_time(self.cancelled_at),
             "documentName": self.document_name,
         }
@@ -112,6 +115,7 @@ def parse_sidecar(data: bytes) -> Sidecar:
         file_name=fields.optional_text("fileName"),
         task_id=fields.optional_text("taskId"),
         uploaded_at=fields.optional_time("uploadedAt"),
+        paperless_document_id=fields.optional_count("paperlessDocumentId"),
         cancelled_at=fields.optional_time("cancelledAt"),
         document_name=fields.optional_text("documentName"),
         extra=fields.unread("r2Uuid"),
@@ -177,8 +181,16 @@ class _FieldReader:
             raise InvalidSidecar(f"{name} is not a UUID") from None
 
     def count(self, name: str) -> int:
+        value = self.optional_count(name)
+        if value is None:
+            raise InvalidSidecar(f"{name} is not a count")
+        return value
+
+    def optional_count(self, name: str) -> int | None:
         value = self.read(name)
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_RETRY_COUNT:
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_COUNT:
             raise InvalidSidecar(f"{name} is not a count")
         return value
 

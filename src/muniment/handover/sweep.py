@@ -11,7 +11,7 @@ from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import MunimentError, Unavailable
 from muniment.handover.content import OriginalContent
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue import HandoverStores, delete_job, find_sidecar, undo_cancel
+from muniment.handover.queue import HandoverStores, delete_job, find_sidecar, keep_paperless_document, undo_cancel
 from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import InvalidSidecar
 from muniment.handover.submission import DocumentHandover, build_sidecar
@@ -76,8 +76,10 @@ class HandoverSweep:
         """Submit a failed hand-over again. Its document may have been replaced or deleted since."""
         if not await self._resubmit_from_original(row):
             await self._mark_permanently_failed(row, None)
-        elif await self.stores.queue.exists(job_key_of(row).sidecar):
-            await delete_job(self.stores.dead_letters, job_key_of(row))  # the copy among the dead letters, if any
+            return
+        key = job_key_of(row)
+        if await self.stores.queue.exists(key.sidecar) and await keep_paperless_document(self.stores, key):
+            await delete_job(self.stores.dead_letters, key)  # the copy among the dead letters, if any
 
     async def _verify_queued(self, row: HandoverRecord) -> None:
         """Verify that a pending job is in the queue, and resolve it if it is not."""

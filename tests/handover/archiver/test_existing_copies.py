@@ -161,9 +161,9 @@ async def test_a_document_with_our_tags_but_other_bytes_proves_nothing(archiver_
 
     report = await archiver_env.run()
 
-    assert report.actions == {"failed": 1}
-    assert await archiver_env.waiting() == [key.sidecar, key.pdf]
-    assert (await archiver_env.sidecar(key)).retry_count == 1
+    assert report.actions == {"dead_letter": 1}
+    assert archiver_env.rows()[key.pdf] == "failed"
+    assert archiver_env.server.requests("upload") == []
 
 
 @pytest.mark.parametrize("flaw", ["organization", "content"])

@@ -53,7 +53,7 @@ def _finish(task: Task) -> None:
 def _take_in(state: State, task: Task) -> None:
     outcome = task.outcome or Outcome()
     if outcome.parts:
-        _split(state, task, outcome.parts)
+        _split(state, task, outcome)
     elif outcome.message is not None:
         _fail(task, outcome.message.replace("{name}", task.upload.file_name), outcome.error_type)
         task.half_written_reads = outcome.half_written_reads
@@ -68,12 +68,14 @@ def _take_in(state: State, task: Task) -> None:
         task.document_id = document.id
 
 
-def _split(state: State, task: Task, parts: int) -> None:
+def _split(state: State, task: Task, outcome: Outcome) -> None:
     """Queue the parts: other bytes, but the name and everything else that the upload gave."""
     task.is_split = True
-    for number in range(parts):
+    for number in range(outcome.parts):
         upload = replace(task.upload, content=task.upload.content + f"% part {number}\n%%EOF\n".encode())
-        state.unfinished.append(add_task(state, upload))
+        part = add_task(state, upload)
+        part.due_at += outcome.parts_delay
+        state.unfinished.append(part)
 
 
 def add_task(state: State, upload: Upload) -> Task:

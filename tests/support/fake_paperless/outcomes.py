@@ -18,6 +18,8 @@ class Outcome:
     is_without_id: bool = False
     parts: int = 0
     """Into how many documents barcodes split the file."""
+    parts_delay: float = 0
+    """Seconds until the parts are there."""
     is_altered: bool = False
     """A script changes the bytes before they are stored."""
     times: int = 1
@@ -60,9 +62,9 @@ def history_dropped() -> Outcome:
     return Outcome(is_dropped=True)
 
 
-def split(parts: int) -> Outcome:
+def split(parts: int, *, delay: float = 0) -> Outcome:
     """Barcodes split the file: the task succeeds without a document, and each part is a task of its own."""
-    return Outcome(parts=parts, is_without_id=True)
+    return Outcome(parts=parts, parts_delay=delay, is_without_id=True)
 
 
 def altered() -> Outcome:

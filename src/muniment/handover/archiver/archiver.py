@@ -31,7 +31,7 @@ from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.queue import HandoverStores
-from muniment.handover.queue_listing import QueueEntry, count_jobs, list_backlog
+from muniment.handover.queue_listing import ContentIndex, QueueEntry, count_jobs, list_backlog
 
 Item = TypeVar("Item")
 
@@ -117,6 +117,7 @@ class Archiver:
             CircuitBreaker(self.clock.now() + self.options.task_wait_budget),
             TrashCache(self.paperless),
             ConsumerProgress(self.paperless, self.clock, self.options.task_deadline),
+            ContentIndex(self.stores.dead_letters),
             report,
         )
 

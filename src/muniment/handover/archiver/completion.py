@@ -1,9 +1,10 @@
 """Verify the stored document, report it to the API, then delete the job from the queue (docs/design.md#i6)."""
 
 import hashlib
+from collections.abc import Sequence
 from uuid import UUID
 
-from muniment.handover.archiver.job_state import JobFailed, VersionedSidecar
+from muniment.handover.archiver.job_state import JobFailed, JobRejected, VersionedSidecar
 from muniment.handover.archiver.monitoring import log_extra_tags
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.archiver.pass_context import PassContext
@@ -29,9 +30,13 @@ async def matches_sha256(paperless: PaperlessClient, document_id: int, sha256: s
 async def verify_document(
     context: PassContext, job: VersionedSidecar, document: PaperlessDocument, ids: DocumentObjectIds
 ) -> PaperlessDocument:
-    """Return the document as it was read back. Raise `JobFailed` if it is wrong: the job then stays in the queue."""
+    """Return the document as it was read back.
+
+    Raise `JobRejected` if its content differs, and `JobFailed` if something else is wrong: the job then stays in the
+    queue.
+    """
     if not await matches_sha256(context.paperless, document.id, job.key.sha256):
-        raise _verification_failed(document, "has different content")
+        raise different_content([document.id])
     document = await ensure_tags(context, document, ids)
     # A copy that someone else uploaded keeps its correspondent.
     is_uploaded_by_us = document.original_file_name == job.sidecar.file_name
@@ -53,6 +58,23 @@ async def ensure_tags(context: PassContext, document: PaperlessDocument, ids: Do
     if not ids.proof_tags <= tagged.tags:
         raise _verification_failed(document, "did not keep its tags")
     return tagged
+
+
+def different_content(document_ids: Sequence[int]) -> JobRejected:
+    """Build the error for documents that have our tags or our file name, but not our bytes."""
+    which = f"document {document_ids[0]} has" if len(document_ids) == 1 else f"documents {_join(document_ids)} have"
+    return stored_differently(f"{which} different content. Delete what is wrong in Paperless, then requeue")
+
+
+def stored_differently(detail: str) -> JobRejected:
+    """Build the error for an import that did not keep the file. Trying again would repeat it."""
+    return JobRejected(
+        f"Paperless did not store the file as it is: {detail}. Barcode splitting or a script can be the cause"
+    )
+
+
+def _join(document_ids: Sequence[int]) -> str:
+    return " and ".join((", ".join(map(str, document_ids[:-1])), str(document_ids[-1])))
 
 
 def _verification_failed(document: PaperlessDocument, reason: str) -> JobFailed:

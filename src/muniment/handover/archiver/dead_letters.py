@@ -27,6 +27,7 @@ async def move_to_dead_letters(context: PassContext, key: JobKey, reason: str) -
     await _copy_pdf(queue, dead_letters, key)
     sidecar = await _copy_sidecar(queue, dead_letters, key, reason)
     await _report_failed(context, key, sidecar, reason)
+    context.dead_letters.add(key)
     await delete_job_objects(context, key)
     return sidecar
 

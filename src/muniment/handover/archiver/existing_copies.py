@@ -2,7 +2,7 @@
 
 import re
 
-from muniment.handover.archiver.completion import matches_sha256
+from muniment.handover.archiver.completion import different_content, matches_sha256
 from muniment.handover.archiver.job_state import JobRejected, VersionedSidecar
 from muniment.handover.archiver.monitoring import log_duplicates
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
@@ -10,6 +10,7 @@ from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.errors import DocumentForbidden, PaperlessDocumentGone
 from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument, PdfContent
+from muniment.handover.queue import find_sidecar
 
 
 async def find_tagged_copy(context: PassContext, key: JobKey, ids: DocumentObjectIds) -> PaperlessDocument | None:
@@ -27,7 +28,7 @@ async def _choose_copy(context: PassContext, key: JobKey, found: list[PaperlessD
     """
     identical = [document for document in found if await matches_sha256(context.paperless, document.id, key.sha256)]
     if not identical:
-        return found[0]
+        raise different_content([document.id for document in found])
     confirmed = await context.api.list_confirmed_ids(key.organization_id, key.sha256)
     chosen = min(identical, key=lambda document: (document.id not in confirmed, document.id))
     for duplicate in identical:
@@ -90,11 +91,47 @@ async def find_trashed_copy(
     """Restore and adopt our copy from the trash, unless the settings prefer a new upload and Paperless accepts one."""
     if not context.options.restore_trashed and (await context.paperless.version()).has_sha256:
         return None
-    document_id = await context.trash.find(ids.source_tag, ids.identity_tags, job.sidecar.file_name)
-    if document_id is None:
-        return None
-    await _restore(context, document_id)
-    return await adopt(context, document_id, ids)
+    for document_id in await context.trash.find(ids.source_tag, ids.identity_tags, job.sidecar.file_name):
+        await _restore(context, document_id)
+        if await matches_sha256(context.paperless, document_id, job.key.sha256):
+            return await adopt(context, document_id, ids)
+        await context.paperless.move_to_trash(document_id)  # part of a file that Paperless has split
+    return None
+
+
+async def find_hidden_copy(
+    context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds
+) -> PaperlessDocument | None:
+    """Return a document that an earlier attempt created and could not access, if the token now can.
+
+    Raise `JobRejected` while it cannot: a second upload would be a second copy.
+    """
+    for document_id in await _list_hidden_ids(context, job):
+        if await context.paperless.find_document(document_id) is None:
+            raise await reject_hidden(job, document_id)
+        if await matches_sha256(context.paperless, document_id, job.key.sha256):
+            return await adopt(context, document_id, ids)
+    return None
+
+
+async def _list_hidden_ids(context: PassContext, job: VersionedSidecar) -> list[int]:
+    """Return the documents that this job and the dead letters of its content could not access."""
+    dead_letters = context.stores.dead_letters
+    sidecars = [
+        job.sidecar,
+        *[await find_sidecar(dead_letters, key) for key in await context.dead_letters.find(job.key)],
+    ]
+    found = {sidecar.paperless_document_id for sidecar in sidecars if sidecar is not None}
+    return sorted(document_id for document_id in found if document_id is not None)
+
+
+async def reject_hidden(job: VersionedSidecar, document_id: int) -> JobRejected:
+    """Record the document in the sidecar, which becomes that of the dead letter, and return the error."""
+    await job.record_hidden_document(document_id)
+    return JobRejected(
+        f"Paperless imported the file as document {document_id}, but the token has no permission to view it. "
+        "A workflow may have assigned another owner. Give the archiver's user access to the document, then requeue"
+    )
 
 
 async def adopt_duplicate(

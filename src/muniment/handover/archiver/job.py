@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 
 from muniment.handover.archiver.completion import complete, verify_document
 from muniment.handover.archiver.dead_letters import move_to_dead_letters
-from muniment.handover.archiver.existing_copies import find_tagged_copy, find_untagged_copy
+from muniment.handover.archiver.existing_copies import find_hidden_copy, find_tagged_copy, find_untagged_copy
 from muniment.handover.archiver.job_state import (
     JobAction,
     JobDeferred,
@@ -86,6 +86,8 @@ async def ensure_in_paperless(context: PassContext, job: VersionedSidecar, ids: 
     if found := await find_tagged_copy(context, job.key, ids):
         return found
     if job.sidecar.attempt_id is not None and (found := await _resume(context, job, ids)):
+        return found
+    if found := await find_hidden_copy(context, job, ids):
         return found
     return await _upload_or_adopt(context, job, ids)
 

@@ -110,6 +110,11 @@ class VersionedSidecar:
         """Record the task of the upload. Raise `SidecarChanged` if someone else wrote the sidecar in the meantime."""
         await self._replace(task_id=task_id, uploaded_at=at)
 
+    async def record_hidden_document(self, document_id: int) -> None:
+        """Record the document that Paperless created and hides from us, so that the file is never uploaded again."""
+        if self.sidecar.paperless_document_id != document_id:
+            await self._replace(paperless_document_id=document_id)
+
     async def record_failure(self, error: str, *, counts: bool, now: datetime, discards_attempt: bool = False) -> None:
         """Record a failure. `lastAttemptAt` is set only if it counts: a job alone in the queue counts once a day."""
         sidecar = self.sidecar

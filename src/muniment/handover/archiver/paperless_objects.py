@@ -209,8 +209,8 @@ class TrashCache:
     _documents: list[TrashedDocument] | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def find(self, source_tag: int, identity_tags: frozenset[int], file_name: str | None) -> int | None:
-        """Return the lowest id of a document that has these tags or was uploaded under this file name."""
+    async def find(self, source_tag: int, identity_tags: frozenset[int], file_name: str | None) -> list[int]:
+        """Return the ids of the documents that have these tags or were uploaded under this file name, in order."""
         async with self._lock:
             if self._documents is None:
                 self._documents = [
@@ -218,9 +218,8 @@ class TrashCache:
                     async for document in self.paperless.iter_trash()
                     if source_tag in document.tags
                 ]
-        return min(
-            (found.document_id for found in self._documents if _matches(found, identity_tags, file_name)), default=None
-        )
+            documents = self._documents
+        return sorted(found.document_id for found in documents if _matches(found, identity_tags, file_name))
 
     def invalidate(self) -> None:
         self._documents = None

@@ -16,6 +16,7 @@ from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.errors import PaperlessMisconfigured
 from muniment.handover.queue import HandoverStores
+from muniment.handover.queue_listing import ContentIndex
 
 FAILURE_THRESHOLD = 5
 """Failed jobs before the first accepted one after which the cause is taken to be Paperless, not the jobs."""
@@ -150,4 +151,5 @@ class PassContext:
     breaker: CircuitBreaker
     trash: TrashCache
     consumer: ConsumerProgress
+    dead_letters: ContentIndex
     report: PassReport

@@ -4,11 +4,13 @@ import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from muniment.handover.archiver.completion import different_content, matches_sha256, stored_differently
 from muniment.handover.archiver.existing_copies import (
     adopt,
     adopt_duplicate,
     find_tagged_copy,
     find_trashed_copy,
+    reject_hidden,
     trash_own_duplicate,
 )
 from muniment.handover.archiver.job_state import JobDeferred, JobFailed, JobRejected, SidecarChanged, VersionedSidecar
@@ -73,11 +75,23 @@ async def await_task(context: PassContext, job: VersionedSidecar, ids: DocumentO
     context.consumer.record_finished()
     if task.failure is not None:
         return await _handle_failure(context, job, ids, task)
-    document = None if task.document_id is None else await context.paperless.find_document(task.document_id)
-    document = document or await _locate_document(context, job, ids)
-    if document is None:
-        raise JobRejected("Paperless imported the file but does not show the document")
-    return document
+    return await _get_imported(context, job, ids, task)
+
+
+async def _get_imported(
+    context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds, task: ConsumeTask
+) -> PaperlessDocument:
+    """Return the document of a successful task, or raise the error that says why there is none for us."""
+    document_id = task.document_id
+    document = None if document_id is None else await context.paperless.find_document(document_id)
+    if document := document or await _locate_document(context, job, ids):
+        return document
+    if document_id is None:
+        raise stored_differently(task.result or "no document was created")
+    if await context.trash.find(ids.source_tag, ids.identity_tags, job.sidecar.file_name):
+        message = f"Document {document_id} was moved to the trash of Paperless before it was verified"
+        raise JobFailed(message, is_job_fault=True, discards_attempt=True)
+    raise await reject_hidden(job, document_id)
 
 
 async def _locate_or_wait(
@@ -150,10 +164,14 @@ async def _locate_document(
     context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds
 ) -> PaperlessDocument | None:
     # Search by tags again: the document may have appeared since the first check.
-    if found := await find_tagged_copy(context, job.key, ids):
-        return found
-    for document in await context.paperless.find_by_file_name(job.sidecar.file_name or job.key.sha256):
-        return await adopt(context, document.id, ids)
+    if tagged := await find_tagged_copy(context, job.key, ids):
+        return tagged
+    found = await context.paperless.find_by_file_name(job.sidecar.file_name or job.key.sha256)
+    for document in found:
+        if await matches_sha256(context.paperless, document.id, job.key.sha256):
+            return await adopt(context, document.id, ids)
+    if found:
+        raise different_content([document.id for document in found])
     context.trash.invalidate()
     return await find_trashed_copy(context, job, ids)
 
