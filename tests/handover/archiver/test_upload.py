@@ -7,6 +7,7 @@ import pytest
 
 from muniment.handover.archiver.pass_context import PassOutcome
 from tests.handover.archiver.environment import ArchiverEnvironment
+from tests.support.fake_paperless.faults import server_error
 from tests.support.fake_paperless.outcomes import Outcome, stuck_pending, stuck_started
 
 
@@ -68,6 +69,25 @@ async def test_a_slow_worker_that_still_finishes_tasks_is_not_reported_as_stalle
     assert report.actions == {"left": 1, "archived": 1}
     assert report.outcome is PassOutcome.DONE
     assert archiver_env_v3.notifier.titles == []
+
+
+async def test_an_open_upload_whose_task_cannot_be_read_loses_no_attempt(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
+    keys = [await archiver_env_v3.put("first")]
+    archiver_env_v3.server.set(worker="stopped")
+    await archiver_env_v3.run()
+    keys.append(await archiver_env_v3.put("accepted in the same pass"))
+    archiver_env_v3.server.fault("tasks.list", server_error(), times=None)
+
+    report = await archiver_env_v3.run()
+
+    assert report.actions == {"failed": 2}
+    assert [(await archiver_env_v3.sidecar(key)).retry_count for key in keys] == [0, 0]
+    archiver_env_v3.server.clear()
+    archiver_env_v3.server.set(worker="running")
+    assert (await archiver_env_v3.run()).actions == {"archived": 2}
+    assert len(archiver_env_v3.server.requests("upload")) == 2
 
 
 async def skip_open_uploads(archiver_env: ArchiverEnvironment) -> None:

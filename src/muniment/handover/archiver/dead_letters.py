@@ -117,6 +117,8 @@ async def record_failure(context: PassContext, failed: JobResult, *, depth: int)
 
 def _is_job_fault(context: PassContext, error: JobFailed, job: VersionedSidecar, depth: int) -> bool:
     """Return whether the failure counts against the job, and not against Paperless."""
+    if error.is_upload_open:
+        return False
     if error.is_job_fault or context.breaker.has_accepted_others(job.key):
         return True
     if depth > 1:

@@ -33,12 +33,16 @@ class JobRejected(JobEnded):
 class JobFailed(JobEnded):
     """Sending to Paperless failed"""
 
-    def __init__(self, message: str, *, is_job_fault: bool = False, discards_attempt: bool = False) -> None:
+    def __init__(
+        self, message: str, *, is_job_fault: bool = False, discards_attempt: bool = False, is_upload_open: bool = False
+    ) -> None:
         super().__init__(message)
         self.is_job_fault = is_job_fault
         """The failure counts against this job, whether or not other jobs succeed."""
         self.discards_attempt = discards_attempt
         """The upload certainly created no document."""
+        self.is_upload_open = is_upload_open
+        """Paperless has the file and may still process it: the failure never counts."""
 
 
 class JobDeferred(JobEnded):

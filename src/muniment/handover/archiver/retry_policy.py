@@ -15,6 +15,7 @@ from muniment.handover.paperless.errors import (
     RateLimited,
     RequestRejected,
     StaleObjectId,
+    TaskStatusUnknown,
 )
 from muniment.storage.objects.port import ObjectNotFound
 
@@ -56,6 +57,8 @@ def translate_job_errors() -> Iterator[None]:
         yield
     except StaleObjectId as error:
         raise JobFailed(f"Paperless rejected an ID that it had assigned: {error.message}") from None
+    except TaskStatusUnknown as error:
+        raise JobFailed(error.message, is_upload_open=True) from None
     except OutcomeUnknown as error:
         raise JobFailed(error.message) from None
     except (DocumentForbidden, RequestRejected, ApiOrganizationNotFound) as error:

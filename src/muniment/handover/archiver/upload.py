@@ -17,6 +17,7 @@ from muniment.handover.archiver.job_state import JobDeferred, JobFailed, JobReje
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.job_key import JobKey
+from muniment.handover.paperless.errors import OutcomeUnknown, TaskStatusUnknown
 from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument, PdfContent, TaskFailure
 from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound
 
@@ -130,7 +131,10 @@ async def _poll_task(context: PassContext, task_id: str) -> ConsumeTask | None:
     until = min(context.clock.now() + TASK_WAIT, context.breaker.poll_until)
     polls = 0
     while True:
-        task = await context.paperless.find_task(task_id)
+        try:
+            task = await context.paperless.find_task(task_id)
+        except OutcomeUnknown as error:
+            raise TaskStatusUnknown(error.message) from None
         if task is None or task.is_done or not _may_poll(context, until):
             return task
         await context.clock.sleep(_POLL_SECONDS[min(polls, len(_POLL_SECONDS) - 1)])

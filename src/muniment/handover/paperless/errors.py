@@ -6,6 +6,7 @@ PaperlessError
 ├─ DocumentForbidden          this token may not access this document
 ├─ RateLimited                wait; carries the seconds if Paperless named them
 ├─ OutcomeUnknown             it may or may not have happened: check before trying again
+│  ├─ TaskStatusUnknown       the state of an upload's task could not be read: the upload is in progress
 │  └─ PaperlessDocumentGone   the document no longer exists
 ├─ StaleObjectId              an id that was sent does not exist (any more)
 └─ RequestRejected            this file or its metadata will never be accepted
@@ -52,6 +53,10 @@ class RateLimited(PaperlessError):
 
 class OutcomeUnknown(PaperlessError):
     """The result of the Paperless request is unknown"""
+
+
+class TaskStatusUnknown(OutcomeUnknown):
+    """The state of a Paperless task could not be read"""
 
 
 class PaperlessDocumentGone(OutcomeUnknown):
