@@ -104,6 +104,24 @@ async def test_what_arrives_for_a_job_that_still_waits_is_its_document(archiver_
     assert await notes(archiver_env_v3) == []
 
 
+async def test_what_arrives_for_a_dead_letter_completes_it(archiver_env: ArchiverEnvironment) -> None:
+    key = await archiver_env.put(retry_count=2)
+    archiver_env.server.next_uploads(stuck_pending())
+    await archiver_env.run()
+    await skip_open_uploads(archiver_env)
+    await archiver_env.run()
+    assert archiver_env.rows()[key.pdf] == "failed"
+    archiver_env.server.release()
+
+    report = await archiver_env.run()
+
+    assert report.actions == {"closed": 1}
+    assert archiver_env.rows()[key.pdf] == "archived"
+    assert key.sha256 in {document.sha256 for document in archiver_env.documents()}
+    assert await archiver_env.waiting(archiver_env.office.dead_letters) == []
+    assert await notes(archiver_env) == []
+
+
 async def test_an_unreadable_note_is_discarded(archiver_env_v3: ArchiverEnvironment) -> None:
     for data in (b"", b"[]", b"{}", b'{"r2Key": "elsewhere", "fileName": "", "taskId": "", "givenUpAt": "2026-01-01"}'):
         await archiver_env_v3.write(f"{ABANDONED_PREFIX}{len(data)}.json", data)

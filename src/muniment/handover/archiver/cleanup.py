@@ -4,12 +4,17 @@ A sidecar without its PDF may belong to an archived document whose archiver died
 upload may still reach Paperless days later and duplicate the verified document.
 """
 
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from random import Random
 
-from muniment.handover.archiver.completion import archived_update, delete_job_objects, ensure_tags, matches_sha256
+from muniment.handover.archiver.completion import (
+    archived_update,
+    delete_job_objects,
+    ensure_tags,
+    matches_sha256,
+    verify_document,
+)
 from muniment.handover.archiver.dead_letters import move_to_dead_letters
 from muniment.handover.archiver.existing_copies import trash_own_duplicate
 from muniment.handover.archiver.job import load_job
@@ -17,8 +22,11 @@ from muniment.handover.archiver.job_state import JobAction, JobEnded, JobResult,
 from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.archiver.retry_policy import with_retries
 from muniment.handover.archiver.upload import ABANDONED_PREFIX, AbandonedUpload
+from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.models import PaperlessDocument
+from muniment.handover.queue import delete_job
 from muniment.handover.queue_listing import QueueEntry
+from muniment.handover.sidecar import InvalidSidecar
 from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 
 REPORT_AFTER = timedelta(hours=1)
@@ -91,22 +99,47 @@ async def list_abandoned(queue: VersionedObjectStore, random: Random) -> list[st
     return random.sample(keys, CHECKS_PER_PASS) if len(keys) > CHECKS_PER_PASS else keys
 
 
-async def resolve_abandoned(context: PassContext, object_key: str) -> None:
-    """Trash an abandoned upload that arrived after all, and forget one that will not arrive any more."""
-    with suppress(JobEnded):  # the next pass checks again
-        await with_retries(context, partial(_resolve_abandoned, context, object_key))
+async def resolve_abandoned(context: PassContext, object_key: str) -> JobResult | None:
+    """Resolve an abandoned upload that arrived after all, and forget one that will not arrive any more.
+
+    A duplicate is moved to the trash. If the job has become a dead letter in the meantime, it is completed.
+    """
+    try:
+        return await with_retries(context, partial(_resolve_abandoned, context, object_key))
+    except JobEnded:
+        return None  # the next pass checks again
 
 
-async def _resolve_abandoned(context: PassContext, object_key: str) -> None:
+async def _resolve_abandoned(context: PassContext, object_key: str) -> JobResult | None:
     queue = context.stores.queue
     try:
         upload = AbandonedUpload.parse(await queue.get(object_key))
     except ObjectNotFound:
-        return
+        return None
     if upload is not None and await queue.exists(upload.key.sidecar):
-        return  # the job searches for it
-    if upload is None or await _is_resolved(context, upload):
+        return None  # the job searches for it
+    is_resolved = upload is None or await _is_resolved(context, upload)
+    completed = await _complete_dead_letter(context, upload.key) if upload is not None and is_resolved else None
+    if is_resolved:
         await queue.delete(object_key)
+    return completed
+
+
+async def _complete_dead_letter(context: PassContext, key: JobKey) -> JobResult | None:
+    """Complete a dead letter whose file Paperless has imported after all."""
+    dead_letters = context.stores.dead_letters
+    try:
+        job = await VersionedSidecar.load(dead_letters, key)
+    except (ObjectNotFound, InvalidSidecar):
+        return None
+    document = await _find_archived(context, job) if job.sidecar.key == key else None
+    if document is None:
+        return None
+    await verify_document(context, job, document, await context.objects.resolve(job.sidecar))
+    await context.api.report_status(job.sidecar.bilko_document_id, archived_update(context, job, document.id))
+    await context.lease.check()
+    await delete_job(dead_letters, key)
+    return JobResult(key, JobAction.CLOSED, job.sidecar, document_id=document.id)
 
 
 async def _is_resolved(context: PassContext, upload: AbandonedUpload) -> bool:

@@ -58,7 +58,7 @@ class JobAction(StrEnum):
 
     ARCHIVED = "archived"
     CLOSED = "closed"
-    """Its document was already archived, and the rest of the job was deleted."""
+    """Its document was already archived, and the rest of the job or its dead letter was deleted."""
     LEFT = "left"
     FAILED = "failed"
     DEAD_LETTER = "dead_letter"
