@@ -140,3 +140,16 @@ async def test_an_object_deleted_while_its_id_is_cached_is_created_again(archive
 
     [document] = archiver_env_v3.documents()
     assert "doc-type:invoice" in document.tags
+
+
+async def test_a_document_takes_at_most_six_requests(archiver_env: ArchiverEnvironment) -> None:
+    counts = []
+    for documents in (1, 2, 5):  # the first pass creates what all documents share
+        for number in range(documents):
+            await archiver_env.put(f"{documents} {number}")
+        archiver_env.server.clear_requests()
+        report = await archiver_env.run()
+        assert report.actions == {"archived": documents}
+        counts.append(len(archiver_env.server.requests()))
+
+    assert (counts[2] - counts[1]) / 3 <= 6, [request.name for request in archiver_env.server.requests()]

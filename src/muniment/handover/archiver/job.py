@@ -83,7 +83,7 @@ async def _archive(context: PassContext, job: VersionedSidecar) -> PaperlessDocu
 
 async def ensure_in_paperless(context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds) -> PaperlessDocument:
     """Return the document in Paperless: a copy that exists, the result of an earlier attempt, or a new upload."""
-    if found := await find_tagged_copy(context, job.key, ids):
+    if not ids.is_content_tag_new and (found := await find_tagged_copy(context, job.key, ids)):
         return found
     if job.sidecar.attempt_id is not None and (found := await _resume(context, job, ids)):
         return found

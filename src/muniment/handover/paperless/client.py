@@ -18,6 +18,7 @@ from muniment.handover.paperless.errors import (
 )
 from muniment.handover.paperless.models import (
     ConsumeTask,
+    CreatedObject,
     PaperlessDocument,
     PdfContent,
     Version,
@@ -102,12 +103,17 @@ class PaperlessClient:
         """Return the id of the object with this name. Create it, with matching disabled, if it is missing."""
         if (found := await self.find_id(kind, name)) is not None:
             return found
+        return (await self.create_or_find(kind, name)).id
+
+    async def create_or_find(self, kind: PaperlessKind, name: str) -> CreatedObject:
+        """Create the object, with matching disabled, or return the one that exists. One request less than
+        `get_or_create` for a name that is probably new."""
         try:
-            return await self._create(kind, name)
+            return CreatedObject(await self._create(kind, name), is_new=True)
         except (RequestRejected, OutcomeUnknown) as error:
             # Another client was faster, or it was created despite the error (as Paperless does without its Redis).
             if (found := await self.find_id(kind, name)) is not None:
-                return found
+                return CreatedObject(found, is_new=False)
             if isinstance(error, OutcomeUnknown):
                 raise
             raise PaperlessMisconfigured(f"Paperless could not create {name}: {error.reason}") from None

@@ -84,6 +84,14 @@ class PaperlessDocument:
         )
 
 
+class CreatedObject(NamedTuple):
+    """A tag, correspondent, type or field after `create_or_find`."""
+
+    id: int
+    is_new: bool
+    """Whether this call created it. No document can have it yet."""
+
+
 def _parse_id(value: object) -> int | None:
     return None if value is None else int(str(value))
 
