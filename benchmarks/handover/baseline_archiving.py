@@ -7,6 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -30,10 +31,26 @@ async def baseline_effects(server: FakePaperless, api: str, folder: Path, conten
         name.with_suffix(".pdf").write_bytes(content)
         name.with_suffix(".json").write_bytes(SIDECAR)
 
+    fields = _shared_fields(server)
+
     async def archive(client: httpx.AsyncClient, content: bytes) -> None:
-        await _archive(client, api, folder / hashlib.sha256(content).hexdigest())
+        await _archive(client, api, folder / hashlib.sha256(content).hexdigest(), fields)
 
     return await _each(server, contents, archive)
+
+
+def _shared_fields(server: FakePaperless) -> dict[str, Any]:
+    """Everything that the archiver says about a document, except the tag of its content."""
+    names = ("bilko_document_id", "bilko_organization_id", "bilko_sha256")
+    values = {server.create_object("custom_fields", name, owner=None, data_type="string"): "0" * 36 for name in names}
+    return {
+        "title": "Invoice — Firma AS 2026-05-08",
+        "created": "2026-05-08",
+        "correspondent": server.create_object("correspondents", "org-1"),
+        "document_type": server.create_object("document_types", "Invoice"),
+        "tags": [server.create_object("tags", name) for name in ("org:1", "doc-type:invoice", "bilko-source")],
+        "custom_fields": json.dumps({str(key): value for key, value in values.items()}),
+    }
 
 
 async def _each(server: FakePaperless, contents: Sequence[bytes], call: Call) -> float:
@@ -56,14 +73,13 @@ async def _upload(client: httpx.AsyncClient, content: bytes) -> None:
     answer.raise_for_status()
 
 
-async def _archive(client: httpx.AsyncClient, api: str, name: Path) -> None:
+async def _archive(client: httpx.AsyncClient, api: str, name: Path, shared: dict[str, Any]) -> None:
     """The requests and writes of one job: lookup, notes, upload, task, proof, report, deletion of both files."""
     content = name.with_suffix(".pdf").read_bytes()
     tag = await _make_tag(client, f"bilko-source-uuid:{name.name}")
-    await _look(client, {"tags__id__all": tag})
     await _look(client, {"checksum__iexact": name.name})
     await asyncio.to_thread(_replace, name.with_suffix(".json"))
-    fields = {"title": "Invoice", "created": "2026-05-08", "tags": [tag], "custom_fields": json.dumps({})}
+    fields = {**shared, "tags": [*shared["tags"], tag]}
     files = {"document": (f"{uuid4().hex}.pdf", content, "application/pdf")}
     task_id = (await client.post("/api/documents/post_document/", files=files, data=fields)).json()
     await asyncio.to_thread(_replace, name.with_suffix(".json"))
@@ -76,7 +92,6 @@ async def _archive(client: httpx.AsyncClient, api: str, name: Path) -> None:
 
 
 async def _make_tag(client: httpx.AsyncClient, name: str) -> int:
-    (await client.get("/api/tags/", params={"name__iexact": name})).raise_for_status()
     made = await client.post("/api/tags/", json={"name": name, "matching_algorithm": 0})
     return int(made.json()["id"])
 
