@@ -19,6 +19,8 @@ from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.audit.trail import Trail
 from tests.cli.test_commands import outside
 from tests.support.commands import run_command as run
+from tests.support.fake_paperless.fake import FakePaperlessServers
+from tests.support.fake_paperless.users import ARCHIVER, WITHOUT_TASKS
 from tests.support.seed import SIGNING_KEY, Seed
 
 PATIENT = ("doctor", "--timeout", "60")
