@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from muniment.bootstrap.installation import open_stores, probe_stores
 from muniment.bootstrap.process import freeze_loaded_objects, run_until_stopped
 from muniment.bootstrap.run_handler import open_run_handler
-from muniment.bootstrap.worker import build_worker
+from muniment.bootstrap.worker import build_worker, build_worker_registry
 from muniment.settings import Settings
 from muniment.storage.tasks.port import RunHandler
 from muniment.telemetry.metrics import configure_metrics, export_free_disk, serve_metrics
@@ -26,6 +26,8 @@ async def _work(settings: Settings, handler: RunHandler | None) -> None:
     async with open_stores(settings) as stores, AsyncExitStack() as opened:
         await probe_stores(stores)
         export_free_disk(settings.server.data_dir)
-        handler = handler or await opened.enter_async_context(open_run_handler(settings, stores))
+        workers = build_worker_registry(settings, stores)
+        await opened.enter_async_context(workers.registered())
+        handler = handler or await opened.enter_async_context(open_run_handler(settings, stores, workers))
         freeze_loaded_objects()
-        await build_worker(settings, stores, handler).run()
+        await workers.run_until_stopped(build_worker(settings, stores, handler).run())

@@ -19,6 +19,7 @@ from muniment.processing.pipeline.artifact_builder import _diagram_key
 from muniment.processing.pipeline.nodes.extract_text import _lock_name
 from muniment.processing.readers.contract import ExtractionMethod, Figure, FigureKind, ParagraphKind, ReadingOptions
 from muniment.processing.readers.errors import UnreadableCode
+from muniment.processing.runs.deaths import QUARANTINED, MortalProcess
 from muniment.processing.runs.tables import STEP_ORDER, StepStatus
 from muniment.search.indexing import model_switch
 from muniment.search.indexing.chunking import ChunkOptions
@@ -58,8 +59,17 @@ def _secret_files(settings: Settings) -> list[str]:
 
 
 def _values() -> list[str]:
-    kinds = (UnreadableCode, ExtractionMethod, FigureKind, ParagraphKind, RunPurpose, RunStatus, StepStatus)
-    return sorted({member.value for kind in kinds for member in kind})
+    kinds = (
+        UnreadableCode,
+        ExtractionMethod,
+        FigureKind,
+        ParagraphKind,
+        RunPurpose,
+        RunStatus,
+        StepStatus,
+        MortalProcess,
+    )
+    return sorted({QUARANTINED, *(member.value for kind in kinds for member in kind)})
 
 
 def missing(kind: str, present: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, BinaryIO
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from muniment.storage.db.work import Database
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import FAST, FIRST_RUN, READING, MoveToQueue, RunJob, RunRequest
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.tasks.worker_registry import WorkerRegistry
 from tests.search.letter_embedder import LetterEmbedder
 from tests.support.seed import HMAC_SECRET, Person, Seed
 
@@ -75,6 +77,11 @@ class FixedReader:
             yield page
 
 
+def worker_registry(database: Database) -> WorkerRegistry:
+    """Another worker each time. Without being registered, it counts as one of the previous version."""
+    return WorkerRegistry(database, heartbeat=timedelta(seconds=5), stalled_after=timedelta(seconds=30))
+
+
 @dataclass
 class WorkerFixture:
     """One owner with one knowledge base, and the parts of a worker."""
@@ -100,7 +107,15 @@ class WorkerFixture:
         is_shared = self.scope is SharingScope.SHARED
         indexing = InstalledModels(self.embedder, self.other_embedders)
         return RunServices(
-            self.database, self.objects, self.locks, self.reader, ReadingOptions(), self.reading, is_shared, indexing
+            self.database,
+            self.objects,
+            self.locks,
+            self.reader,
+            ReadingOptions(),
+            self.reading,
+            is_shared,
+            indexing,
+            worker_registry(self.database),
         )
 
     def worker(self) -> RunProcessor:

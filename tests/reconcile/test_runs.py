@@ -1,11 +1,12 @@
 """Stalled runs, jobs and documents are queued again; those in progress are left alone."""
 
+import json
 from uuid import UUID
 
 import pytest
 
-from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
 from muniment.reconcile.drift import StoreName
+from muniment.storage.db.base import now
 from muniment.storage.tasks.port import RunRequest
 from tests.reconcile.harness import ReconcileHarness
 
@@ -83,13 +84,15 @@ async def test_a_run_of_a_worker_that_lives_is_left_alone(reconcile_env: Reconci
     assert run_of(reconcile_env, document_id) == ("in_progress", 1, "doing")
 
 
-async def test_a_run_over_which_too_many_have_died_fails_when_it_is_queued_again(
-    reconcile_env: ReconcileHarness,
-) -> None:
+async def test_a_run_that_died_in_isolation_fails_when_it_is_queued_again(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.document()
     reconcile_env.seed.execute("DELETE FROM procrastinate_jobs")
+    deaths = [
+        {"process": "worker", "attempt": number, "worker_id": None, "is_isolated": number == 3, "at": now().isoformat()}
+        for number in (1, 2, 3)
+    ]
     reconcile_env.seed.execute(
-        "UPDATE document_processing_runs SET status = 'in_progress', attempt = 3, failures = %s", MAX_CRASHES - 1
+        "UPDATE document_processing_runs SET status = 'in_progress', attempt = 3, deaths = %s", json.dumps(deaths)
     )
     assert await reconcile_env.drift(repair=True) == {"runs/stuck": (1, 0)}
     await reconcile_env.process(document_id)

@@ -5,6 +5,7 @@ import pytest
 from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
+from muniment.bootstrap.worker import build_worker_registry
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.vectors.qdrant.index import QdrantIndex
@@ -25,7 +26,7 @@ async def test_requests_and_readers_share_the_index_of_their_stores_which_closes
     index = ClosingIndex(LocalQdrant())
     stores = with_vectors(build_stores(settings), index)
     parts = build_services(settings, stores)
-    async with open_run_handler(settings, stores) as process:
+    async with open_run_handler(settings, stores, build_worker_registry(settings, stores)) as process:
         assert isinstance(process, RunProcessor)
         assert process._services.index_copier is not None
         assert process._services.index_copier.index is parts.search.index is index

@@ -19,12 +19,13 @@ from muniment.search.external_index.copier import IndexCopier
 from muniment.search.indexing.repository import InstalledModels
 from muniment.settings import Settings
 from muniment.storage.tasks.port import RunHandler
+from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def open_run_handler(settings: Settings, stores: Stores) -> AsyncIterator[RunHandler]:
+async def open_run_handler(settings: Settings, stores: Stores, workers: WorkerRegistry) -> AsyncIterator[RunHandler]:
     """Provide the worker's handler of processing runs and close its resources at the end of the block."""
     require_languages(settings.reader.languages)
     options = build_reader_options(settings)
@@ -39,6 +40,7 @@ async def open_run_handler(settings: Settings, stores: Stores) -> AsyncIterator[
         reading_variant=reading_variant(reading_parameters(options, find_engine())),
         shares_artifacts=settings.documents.scope is SharingScope.SHARED,
         installed_models=InstalledModels(configured, tuple(previous)),
+        workers=workers,
         index_copier=IndexCopier(stores.database, stores.external_index) if stores.external_index else None,
     )
     warm_up = asyncio.create_task(_warm_up(sandbox))

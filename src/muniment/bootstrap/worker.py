@@ -24,6 +24,7 @@ from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.settings import Settings
 from muniment.storage.deletions.sweep import LedgerSweep
 from muniment.storage.tasks.port import NIGHTLY, PeriodicTask, RunHandler, TaskWorker
+from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 
 def build_worker(settings: Settings, stores: Stores, handler: RunHandler | None = None) -> TaskWorker:
@@ -36,6 +37,12 @@ def build_worker(settings: Settings, stores: Stores, handler: RunHandler | None 
         heartbeat=settings.worker.heartbeat,
         stalled_after=settings.worker.stalled_after,
     )
+
+
+def build_worker_registry(settings: Settings, stores: Stores) -> WorkerRegistry:
+    """Build the entry of this process in the registry of workers."""
+    timing = settings.worker
+    return WorkerRegistry(stores.database, heartbeat=timing.heartbeat, stalled_after=timing.stalled_after)
 
 
 def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[PeriodicTask]:

@@ -79,7 +79,13 @@ class ProcessingRun(Table):
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
     """The text that this run reuses or has computed. Protects it from garbage collection until the run ends."""
     failures: Mapped[int] = mapped_column(server_default="0")
-    """How often a worker or reader process died during the run."""
+    """How often a worker or reader process died during the run. Only the previous version decides by it."""
+    worker_id: Mapped[UUID | None]
+    """The worker that claimed it last. Null if that worker has put it back, or is of the previous version."""
+    is_isolated: Mapped[bool] = mapped_column(server_default="false")
+    """Whether that worker processes nothing else meanwhile."""
+    deaths: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
+    """Processes that died during the run (`processing.runs.deaths`)."""
     saved_seconds: Mapped[float | None]
     """Computing time saved by reusing results of another document of the same organization."""
     last_step: Mapped[str | None]

@@ -44,7 +44,7 @@ class StalledRuns:
             return await DocumentRunRepository(work.session).list_open(scope.kb_ids, run_ids)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """Queue the run again. Claiming it counts the death of its worker, and ends it after too many of them."""
+        """Queue the run again. Claiming it records the death of its worker."""
         run_id = UUID(drift.target)
         async with self.database.service_work(scope.service) as work:
             runs = DocumentRunRepository(work.session)

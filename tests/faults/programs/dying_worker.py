@@ -22,6 +22,7 @@ import psutil
 
 from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.stores import Stores, build_stores
+from muniment.bootstrap.worker import build_worker_registry
 from muniment.processing.pipeline.nodes import extract_text
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
@@ -56,7 +57,8 @@ async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder
     """Yield the run processor of `muniment worker` with its effects recorded."""
     objects = RecordingObjectStore(settings.server.data_dir / "blobs")
     objects.effects = effects
-    async with open_run_handler(settings, replace(stores, objects=objects)) as process:
+    workers = build_worker_registry(settings, stores)
+    async with open_run_handler(settings, replace(stores, objects=objects), workers) as process:
         assert isinstance(process, RunProcessor)
         tools = process._services
         with effects.watch(tools.database, tools.locks):

@@ -10,12 +10,9 @@ from muniment.artifacts.keys import SharingScope, reading_variant
 from muniment.artifacts.repository import ArtifactKey
 from muniment.artifacts.text_packs import read_page_text
 from muniment.processing.pipeline import artifact_builder
-from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
 from muniment.processing.pipeline.nodes.extract_text import _lock_name
 from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Word
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
-from muniment.processing.runs.repository import RunRepository
-from muniment.processing.sandbox.parent.job import ReaderKilled
 from muniment.storage.db.principal import Service
 from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository, reserve
@@ -194,22 +191,6 @@ async def test_what_went_well_has_no_error_at_all(worker_env: WorkerFixture) -> 
     assert worker_env.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
 
 
-async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_only_at_the_end(
-    worker_env: WorkerFixture,
-) -> None:
-    document_id = await worker_env.document()
-    worker_env.reader.error = ReaderKilled()
-    worker = worker_env.worker()
-    for _ in range(MAX_CRASHES - 1):
-        with pytest.raises(ReaderKilled):
-            await worker(worker_env.job(document_id))
-        assert worker_env.status(document_id) == "processing"
-        assert worker_env.seed.one("SELECT status FROM document_processing_runs") == "queued"
-    await worker(worker_env.job(document_id))
-    assert worker_env.status(document_id) == "failed"
-    assert worker_env.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
-
-
 class FullDisk(FolderObjectStore):
     """Store that accepts the pack, after which the worker's transaction fails."""
 
@@ -256,16 +237,6 @@ async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(worke
     assert await ledger.process(worker_env.owner.organization_id, line_ids) == 0
     with pytest.raises(ObjectNotFound):
         await worker_env.objects.size_bytes(key)
-
-
-async def test_a_document_over_which_workers_die_again_and_again_is_given_up(worker_env: WorkerFixture) -> None:
-    document_id = await worker_env.document()
-    for _ in range(MAX_CRASHES):
-        async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
-            await RunRepository(work.session).claim(worker_env.job(document_id).run_id)  # and crashes
-    await worker_env.worker()(worker_env.job(document_id))
-    assert worker_env.status(document_id) == "failed"
-    assert worker_env.reader.opened == 0
 
 
 async def test_a_document_that_holds_more_than_a_library_is_refused(

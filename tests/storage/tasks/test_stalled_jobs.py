@@ -107,3 +107,19 @@ async def test_sigterm_hands_a_running_job_back(address: DatabaseAddress, queue:
     process = RecordingHandler(never_finish)
     async with running_worker(address, process):
         await wait_until(lambda: process.began)
+
+
+STOPPING = "SELECT stopping_at IS NOT NULL FROM task_workers"
+
+
+async def test_a_worker_killed_after_a_stop_signal_was_told_to_stop_and_one_killed_before_was_not(
+    address: DatabaseAddress, queue: Enqueuer, seed: Seed, tmp_path: Path
+) -> None:
+    async with a_worker_process(address, tmp_path) as killed:
+        await queue.enqueue()
+        await claimed_by(killed)
+        assert seed.rows(STOPPING) == [(False,)]
+        killed.send_signal(signal.SIGTERM)
+        await wait_until(lambda: seed.one(STOPPING))  # its job goes on for a while: nothing has ended yet
+        assert killed.returncode is None
+        killed.send_signal(signal.SIGKILL)

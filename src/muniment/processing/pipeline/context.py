@@ -24,6 +24,7 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import RetryLater
+from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 LOCKED_RETRY_SECONDS = 1
 
@@ -72,6 +73,8 @@ class RunServices:
     shares_artifacts: bool
     """Whether all organizations share artifacts."""
     installed_models: InstalledModels
+    workers: WorkerRegistry
+    """Where this worker is registered, and the deaths of others are found."""
     index_copier: IndexCopier | None = None
     """Set if an external index holds copies of the passages."""
 

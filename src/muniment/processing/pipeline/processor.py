@@ -10,7 +10,7 @@ from muniment.artifacts.tables import TextArtifact
 from muniment.errors import Unavailable
 from muniment.processing.pipeline.context import RunContext, RunServices
 from muniment.processing.pipeline.graph import build_graph
-from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
+from muniment.processing.pipeline.isolation import IsolationGate
 from muniment.processing.pipeline.publishing import (
     complete_run,
     fail_run,
@@ -19,9 +19,17 @@ from muniment.processing.pipeline.publishing import (
     pin_artifact,
     publish,
 )
+from muniment.processing.runs.deaths import (
+    QUARANTINED,
+    QUARANTINED_MESSAGE,
+    died_in_isolation,
+    holders,
+    needs_isolation,
+    suspicion_began,
+)
 from muniment.processing.runs.repository import ClaimedRun, DocumentRecord, RunRepository, RunSuperseded
 from muniment.processing.runs.tables import STEP_ORDER, StepStatus
-from muniment.processing.sandbox.parent.job import ReaderKilled, memory_error
+from muniment.processing.sandbox.parent.job import ReaderKilled
 from muniment.storage.db.advisory_locks import document_lock_name
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
@@ -34,19 +42,25 @@ ALL_STEPS = dict.fromkeys(STEP_ORDER, StepStatus.SUCCESS)
 DOCUMENT_LOCKED_RETRY_SECONDS = 2
 
 
+class _IsolationNeeded(Exception):  # rolls the claim back
+    """The run must have its worker for itself."""
+
+
 class RunProcessor:
     """Processes the runs of a worker. A worker that died may have begun any of them before."""
 
     def __init__(self, services: RunServices) -> None:
         self._services = services
         self._graph = build_graph()
+        self._gate = IsolationGate()
 
     async def __call__(self, job: RunJob) -> None:
         try:
             if job.queue == FAST:
-                await self._publish_existing_artifact(job)
-            else:
-                await self._claim_and_run(job)
+                async with self._gate.ordinary():
+                    await self._publish_existing_artifact(job)
+            elif not await self._run_beside_others(job):
+                await self._run_isolated(job)
         except RunSuperseded:
             log.info("processing.superseded", run_id=str(job.run_id))
 
@@ -65,15 +79,60 @@ class RunProcessor:
             raise MoveToQueue(READING)
         log_completed(run, pages=artifact.total_pages, unread_pages=len(artifact.problems))
 
-    async def _claim_and_run(self, job: RunJob) -> None:
-        async with self._services.database.service_work(Service(job.organization_id), durable=False) as work:
-            claimed = await RunRepository(work.session).claim(job.run_id)
-            if claimed is not None and claimed[0].failures >= MAX_CRASHES:
-                reason = memory_error()
-                await fail_run(work, claimed[0], step="ExtractText", code=reason.code, message=reason.message)
+    async def _run_beside_others(self, job: RunJob) -> bool:
+        """Claim the run and execute the graph. Return `False` if it must be isolated; then it is not claimed."""
+        async with self._gate.ordinary():
+            try:
+                claimed = await self._claim(job, is_isolated=False)
+            except _IsolationNeeded:
+                return False
+            if claimed is not None:
+                await self._run_graph(*claimed)
+        return True
+
+    async def _run_isolated(self, job: RunJob) -> None:
+        """Execute the graph while this process does nothing else, after processes died during the run."""
+        async with self._gate.isolated():
+            claimed = await self._claim(job, is_isolated=True)
+            if claimed is None:
                 return
-        if claimed is not None:
-            await self._run_graph(*claimed)
+            log.warning("processing.isolated", run_id=str(job.run_id), deaths=len(claimed[0].deaths))
+            try:
+                await self._run_graph(*claimed)
+            finally:
+                await run_to_completion(self._end_isolation(job))
+
+    async def _end_isolation(self, job: RunJob) -> None:
+        with suppress(Unavailable):  # then the next heartbeat tells
+            async with self._services.database.service_work(Service(job.organization_id), durable=False) as work:
+                await self._services.workers.set_isolating(work, is_isolating=False)
+
+    async def _claim(self, job: RunJob, *, is_isolated: bool) -> tuple[ClaimedRun, DocumentRecord] | None:
+        """Claim the run, or fail it if it died in isolation. Raise `_IsolationNeeded` after too many deaths."""
+        workers = self._services.workers
+        # A worker that claims an isolated run may die of it: the claim must be on the disk before.
+        async with self._services.database.service_work(Service(job.organization_id), durable=is_isolated) as work:
+            claimed = await RunRepository(work.session).claim(
+                job.run_id, workers.worker_id, is_isolated=is_isolated, silence=workers.silence
+            )
+            if claimed is None:
+                return None
+            run, _ = claimed
+            if await self._is_guilty(work, run):
+                await _quarantine(work, run)
+                return None
+            if is_isolated:
+                await workers.set_isolating(work, is_isolating=True)
+            elif needs_isolation(run.deaths):
+                raise _IsolationNeeded
+        return claimed
+
+    async def _is_guilty(self, work: Work[Service], run: ClaimedRun) -> bool:
+        """Return whether the run died in isolation, and no worker died that did not process it."""
+        if not died_in_isolation(run.deaths, run.attempt):
+            return False
+        since = suspicion_began(run.deaths)
+        return not await self._services.workers.have_others_died(work, holders(run.deaths), since)
 
     async def _run_graph(self, run: ClaimedRun, record: DocumentRecord) -> None:
         try:
@@ -87,13 +146,13 @@ class RunProcessor:
                 await self._graph.ainvoke({}, context=RunContext(self._services, run, record))
         except (RetryLater, Unavailable, asyncio.CancelledError) as reason:
             # Back to the queue. A run that stays `in_progress` was left by a worker that died.
-            await run_to_completion(self._requeue(run, has_failed=isinstance(reason, ReaderKilled)))
+            await run_to_completion(self._requeue(run, has_reader_died=isinstance(reason, ReaderKilled)))
             raise
 
-    async def _requeue(self, run: ClaimedRun, *, has_failed: bool) -> None:
+    async def _requeue(self, run: ClaimedRun, *, has_reader_died: bool) -> None:
         with suppress(Unavailable):
             async with self._services.database.service_work(Service(run.organization_id), durable=False) as work:
-                await RunRepository(work.session).requeue(run, has_failed=has_failed)
+                await RunRepository(work.session).requeue(run, has_reader_died=has_reader_died)
 
 
 async def _publish_and_complete(work: Work[Service], run_id: UUID, artifact: TextArtifact) -> None:
@@ -106,3 +165,15 @@ async def _publish_and_complete(work: Work[Service], run_id: UUID, artifact: Tex
     is_shown = await pin_artifact(work, run, artifact, is_reused=True)
     await publish(work, run, artifact.id, has_diagrams=is_shown)
     await complete_run(work, run)
+
+
+async def _quarantine(work: Work[Service], run: ClaimedRun) -> None:
+    """Fail the run in the step in which it died."""
+    log.error(
+        "processing.quarantined",
+        run_id=str(run.run_id),
+        document_id=str(run.document_id),
+        deaths=[str(death.process) for death in run.deaths],
+    )
+    step = await RunRepository(work.session).find_last_step(run) or "ExtractText"
+    await fail_run(work, run, step=step, code=QUARANTINED, message=QUARANTINED_MESSAGE)

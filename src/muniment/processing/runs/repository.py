@@ -3,16 +3,19 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import TextClause, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.runs import ProcessingRun, RunPurpose, RunStatus
 from muniment.documents.tables import Document
 from muniment.errors import MunimentError
+from muniment.processing.runs.deaths import Death, MortalProcess
 from muniment.processing.runs.tables import StepStatus
+from muniment.storage.tasks.worker_registry import RegisteredWorker
 
 
 class RunSuperseded(MunimentError):
@@ -48,14 +51,19 @@ class ClaimedRun:
     force: bool = False
     algorithm_version: int | None = None
     failures: int = 0
-    """Number of times a worker or a reader died while processing it."""
+    """Number of times a worker or a reader died while processing it. Kept for the previous version."""
+    worker_id: UUID | None = None
+    is_isolated: bool = False
+    """Whether this worker processes nothing else meanwhile."""
+    deaths: tuple[Death, ...] = ()
+    """Deaths during earlier attempts."""
 
     @property
     def is_reread(self) -> bool:
         return self.purpose == RunPurpose.REREAD
 
 
-_DOCUMENTS, _RUNS = Document.__table__, ProcessingRun.__table__
+_DOCUMENTS, _RUNS, _WORKERS = Document.__table__, ProcessingRun.__table__, RegisteredWorker.__table__
 
 # Fence and record in one statement. The document is locked before the run, in the same order as by lifecycle moves.
 _RECORD_STEPS = text(f"""
@@ -85,14 +93,15 @@ _RECORD_STEPS = text(f"""
 
 _PEEK = text(f"""
     SELECT r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-           r.algorithm_version, r.failures, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
-           d.artifact_text_id, d.processing_status
+           r.algorithm_version, r.failures, r.worker_id, r.is_isolated, r.deaths, d.content_hmac, d.original_uri,
+           d.media_type, d.knowledge_base_id, d.artifact_text_id, d.processing_status
       FROM {_RUNS} r JOIN {_DOCUMENTS} d ON d.id = r.document_id
      WHERE r.run_id = :run_id AND d.epoch = r.epoch AND r.status IN ('queued', 'in_progress')
 """)
 
 
-# The document is locked first here too. A run that is `in_progress` was left by a worker that died.
+# The document is locked first here too. A run that is `in_progress` was left by another worker, which has died unless
+# it still sends heartbeats, was told to stop, or is of the previous version and unknown.
 _CLAIM = text(f"""
     WITH locked AS (
         SELECT r.run_id, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
@@ -102,19 +111,30 @@ _CLAIM = text(f"""
     )
     UPDATE {_RUNS} r
        SET attempt = r.attempt + 1, failures = r.failures + (r.status = 'in_progress')::integer,
-           status = 'in_progress', updated_at = now()
+           deaths = r.deaths || coalesce((
+               SELECT jsonb_build_array(jsonb_build_object('process', '{MortalProcess.WORKER}', 'attempt', r.attempt,
+                          'worker_id', w.worker_id, 'is_isolated', r.is_isolated, 'at', w.heartbeat_at))
+                 FROM {_WORKERS} w
+                WHERE w.worker_id = r.worker_id AND r.status = 'in_progress' AND w.stopping_at IS NULL
+                  AND w.heartbeat_at < now() - CAST(:silence AS interval)), '[]'),
+           worker_id = :worker_id, is_isolated = :is_isolated, status = 'in_progress', updated_at = now()
       FROM locked WHERE r.run_id = locked.run_id AND r.status IN ('queued', 'in_progress')
     RETURNING r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-              r.algorithm_version, r.failures, locked.content_hmac, locked.original_uri, locked.media_type,
-              locked.knowledge_base_id, locked.shown, locked.processing_status
+              r.algorithm_version, r.failures, r.worker_id, r.is_isolated, r.deaths, locked.content_hmac,
+              locked.original_uri, locked.media_type, locked.knowledge_base_id, locked.shown, locked.processing_status
 """)
 
 
-_RUN_COLUMNS = 10
+_RUN_COLUMNS = 13
 
 
 _REQUEUE = text(f"""
-    UPDATE {_RUNS} SET status = 'queued', failures = failures + :failures, updated_at = now()
+    UPDATE {_RUNS}
+       SET status = 'queued', worker_id = NULL, failures = failures + CAST(:has_reader_died AS boolean)::integer,
+           deaths = deaths || CASE WHEN :has_reader_died THEN jsonb_build_array(jsonb_build_object(
+               'process', '{MortalProcess.READER}', 'attempt', attempt, 'worker_id', worker_id,
+               'is_isolated', is_isolated, 'at', now())) ELSE '[]' END,
+           updated_at = now()
      WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
 """)
 
@@ -134,6 +154,9 @@ _FINISH = text(f"""
 """)
 
 
+DEFAULT_SILENCE = timedelta(seconds=15)
+
+
 DOCUMENT_CHANGES_CHANNEL = "muniment_documents"
 """Channel on which the database announces changed documents. Listeners read the tables to see what they may know."""
 _NOTIFY = text("SELECT pg_notify(:channel, :id)")
@@ -145,20 +168,38 @@ class RunRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def claim(self, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
+    async def claim(
+        self,
+        run_id: UUID,
+        worker_id: UUID | None = None,
+        *,
+        is_isolated: bool = False,
+        silence: timedelta = DEFAULT_SILENCE,
+    ) -> tuple[ClaimedRun, DocumentRecord] | None:
         """Claim the run, or take it over: the attempt increases, and the fence refuses any earlier worker.
 
+        The death of the worker before is recorded if that worker has sent no heartbeat for as long as `silence`.
         Return `None` if the run has ended or the document has moved on to another epoch.
         """
-        return await self._find(_CLAIM, run_id)
+        return await self._find(_CLAIM, run_id, worker_id=worker_id, is_isolated=is_isolated, silence=silence)
 
     async def peek(self, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
         """Read a claimable run without claiming it. The caller must not write."""
         return await self._find(_PEEK, run_id)
 
-    async def _find(self, statement: TextClause, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
-        row = (await self._session.execute(statement, {"run_id": run_id})).one_or_none()
-        return (ClaimedRun(*row[:_RUN_COLUMNS]), DocumentRecord(*row[_RUN_COLUMNS:])) if row else None
+    async def _find(
+        self, statement: TextClause, run_id: UUID, **values: Any
+    ) -> tuple[ClaimedRun, DocumentRecord] | None:
+        row = (await self._session.execute(statement, {"run_id": run_id, **values})).one_or_none()
+        if row is None:
+            return None
+        *columns, deaths = row[:_RUN_COLUMNS]
+        run = ClaimedRun(*columns, tuple(Death.from_json(death) for death in deaths))
+        return run, DocumentRecord(*row[_RUN_COLUMNS:])
+
+    async def find_last_step(self, run: ClaimedRun) -> str | None:
+        """Return the step that the run began or ended last."""
+        return await self._session.scalar(select(ProcessingRun.last_step).where(ProcessingRun.run_id == run.run_id))
 
     async def record_steps(
         self,
@@ -196,9 +237,9 @@ class RunRepository:
         values = {"channel": DOCUMENT_CHANGES_CHANNEL, "id": str(run.document_id)}
         await self._session.execute(_NOTIFY, values)
 
-    async def requeue(self, run: ClaimedRun, *, has_failed: bool) -> None:
+    async def requeue(self, run: ClaimedRun, *, has_reader_died: bool) -> None:
         """Put the run back into the queue, unless it has ended or another worker has taken it over."""
-        values = {"run_id": run.run_id, "attempt": run.attempt, "failures": int(has_failed)}
+        values = {"run_id": run.run_id, "attempt": run.attempt, "has_reader_died": has_reader_died}
         await self._session.execute(_REQUEUE, values)
 
     async def set_artifact(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:

@@ -9,7 +9,6 @@ from muniment.processing.pipeline.context import RunContext, RunState
 from muniment.processing.pipeline.publishing import fail_run
 from muniment.processing.readers.errors import Unreadable
 from muniment.processing.runs.repository import RunSuperseded
-from muniment.processing.sandbox.parent.job import ReaderKilled, memory_error
 from muniment.storage.tasks.port import RetryLater
 
 log = structlog.get_logger()
@@ -24,10 +23,6 @@ INTERNAL_MESSAGE = "Processing failed because of an internal error. Try again or
 STORAGE_FULL_RETRY_SECONDS = 60
 
 
-MAX_CRASHES = 3
-"""Crashes of a worker or reader after which a document is not tried again, because others wait behind it."""
-
-
 _PASS_THROUGH_ERRORS = (RetryLater, RunSuperseded, Unavailable)
 """Errors that are no failure of the document: the queue handles them, or nobody needs to."""
 
@@ -35,8 +30,6 @@ _PASS_THROUGH_ERRORS = (RetryLater, RunSuperseded, Unavailable)
 async def error_handling(state: RunState, error: NodeError, runtime: Runtime[RunContext]) -> RunState:
     """Pass on errors that the queue handles, and fail the run for all others."""
     reason, run = error.error, runtime.context.run
-    if isinstance(reason, ReaderKilled) and run.failures >= MAX_CRASHES - 1:
-        reason = memory_error()  # repeated crashes: this file needs too much memory
     if isinstance(reason, _PASS_THROUGH_ERRORS):
         raise reason
     if isinstance(reason, StorageFull):

@@ -1,0 +1,76 @@
+"""Decide what the deaths of processes during a run mean for it.
+
+A reader that exceeds a limit has not died: it ends the run with the code of that limit. A reader that was killed from
+outside, or a worker that vanished without a stop signal, is a death. Deaths make a run suspect, never guilty: it is
+tried again with a worker of its own, and given up only if that worker or its reader dies too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Self
+from uuid import UUID
+
+DEATHS_BEFORE_ISOLATION = 2
+
+QUARANTINED = "quarantined"
+
+QUARANTINED_MESSAGE = (
+    "Processing this document crashed repeatedly, even when nothing else was being processed. "
+    "Try again or contact your operator."
+)
+
+
+class MortalProcess(StrEnum):
+    """Process that died during a run. The values are stored."""
+
+    WORKER = "worker"
+    READER = "reader"
+
+
+@dataclass(frozen=True)
+class Death:
+    """Death of a process during an attempt of a run."""
+
+    process: MortalProcess
+    attempt: int
+    worker_id: UUID | None
+    is_isolated: bool
+    """Whether the worker processed nothing but this run."""
+    at: datetime
+    """About when: the last heartbeat of the worker, or when the reader was found dead."""
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(
+            process=MortalProcess(stored["process"]),
+            attempt=stored["attempt"],
+            worker_id=UUID(stored["worker_id"]) if stored["worker_id"] else None,
+            is_isolated=stored["is_isolated"],
+            at=datetime.fromisoformat(stored["at"]),
+        )
+
+
+def needs_isolation(deaths: Sequence[Death]) -> bool:
+    """Return whether the next attempt must have a worker of its own."""
+    return len(deaths) >= DEATHS_BEFORE_ISOLATION
+
+
+def died_in_isolation(deaths: Sequence[Death], attempt: int) -> bool:
+    """Return whether the attempt before this one had a worker of its own and died."""
+    return bool(deaths) and deaths[-1].is_isolated and deaths[-1].attempt == attempt - 1
+
+
+def suspicion_began(deaths: Sequence[Death]) -> datetime:
+    """Return since when this run would have to be the only cause of deaths: over its last three.
+
+    Earlier deaths do not count. Otherwise one worker that died for another reason would clear a run for good that
+    kills every worker.
+    """
+    return deaths[-(DEATHS_BEFORE_ISOLATION + 1) :][0].at
+
+
+def holders(deaths: Sequence[Death]) -> list[UUID]:
+    """Return the workers in which a process died during the run."""
+    return [death.worker_id for death in deaths if death.worker_id is not None]
