@@ -24,6 +24,11 @@ WORKERS = 2
 WAITING = 6
 """Documents that are in the queue at the same time."""
 OPEN = "SELECT count(*) FROM documents WHERE status IN ('pending', 'processing')"
+LINES = tuple(f"Line {number}: what was agreed upon in the year of the flood" for number in range(30))
+RUNNING = """
+    SELECT count(*) FROM document_processing_runs r JOIN task_workers w USING (worker_id)
+     WHERE r.status = 'in_progress' AND w.heartbeat_at > now() - interval '1 second'
+"""
 
 
 async def start_worker(fault_env: FaultHarness, *hangs: str) -> asyncio.subprocess.Process:
@@ -80,9 +85,7 @@ async def keep_busy(fault_env: FaultHarness, chance: random.Random) -> None:
     while True:
         if fault_env.seed.one(OPEN) < WAITING:
             number += 1
-            pages = [
-                page_of(f"Page {page} of document {number}", "Some text") for page in range(chance.choice((1, 40)))
-            ]
+            pages = [page_of(f"Page {page} of document {number}", *LINES) for page in range(chance.choice((1, 40)))]
             await fault_env.worker_env.document(pdf(*pages), name=f"{number}.pdf")
         await asyncio.sleep(0.1)
 
@@ -95,7 +98,8 @@ async def test_ten_minutes_of_random_kills_fail_no_document(fault_env: FaultHarn
     ends_at = time.monotonic() + KILLING_SECONDS
     try:
         while time.monotonic() < ends_at:
-            await asyncio.sleep(chance.uniform(1, 10))
+            await wait_until(lambda: fault_env.seed.one(RUNNING))
+            await asyncio.sleep(chance.uniform(0, 2))
             number = chance.randrange(WORKERS)
             await stop(workers[number], signal.SIGKILL)
             workers[number] = await start_worker(fault_env)

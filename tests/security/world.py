@@ -109,6 +109,7 @@ def _with_run(seed: Seed, world: World) -> World:
         revision=1,
         attempt=run.attempt,
         status="in_progress",
+        last_step="Index",
         saved_seconds=1.0,
     )
     seed.insert(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -125,7 +125,7 @@ _CLAIM = text(f"""
 """)
 
 
-_RUN_COLUMNS = 13
+_RUN_COLUMNS = 12
 
 
 _REQUEUE = text(f"""
@@ -193,9 +193,8 @@ class RunRepository:
         row = (await self._session.execute(statement, {"run_id": run_id, **values})).one_or_none()
         if row is None:
             return None
-        *columns, deaths = row[:_RUN_COLUMNS]
-        run = ClaimedRun(*columns, tuple(Death.from_json(death) for death in deaths))
-        return run, DocumentRecord(*row[_RUN_COLUMNS:])
+        deaths = tuple(Death.from_json(death) for death in row.deaths)
+        return replace(ClaimedRun(*row[:_RUN_COLUMNS]), deaths=deaths), DocumentRecord(*row[_RUN_COLUMNS + 1 :])
 
     async def find_last_step(self, run: ClaimedRun) -> str | None:
         """Return the step that the run began or ended last."""
