@@ -120,9 +120,11 @@ class RecordingReader:
     effects: RunEffectRecorder
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
+    async def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AsyncIterator[OpenedFile]:
         await self.effects.meet(OPEN)
-        async with self.reader.read(file, media_type, options) as reading:
+        async with self.reader.read(file, media_type, options, first_page=first_page) as reading:
             yield _Opened(reading.total_pages, self._each(reading))
 
     async def _each(self, reading: OpenedFile) -> AsyncIterator[ExtractedPage]:

@@ -32,13 +32,15 @@ class SlowReader(FixedReader):
         self.may_go_on = asyncio.Event()
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
+    async def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AsyncIterator[OpenedFile]:
         content = file.read()
         file.seek(0)
         self.began[content] += 1
         if content == SHARED:
             await self.may_go_on.wait()
-        async with super().read(file, media_type, options) as reading:
+        async with super().read(file, media_type, options, first_page=first_page) as reading:
             yield reading
 
 

@@ -65,7 +65,9 @@ class FixedReader:
     error: Exception | None = None
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
+    async def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AsyncIterator[OpenedFile]:
         self.opened += 1
         assert file.read(1)
         if self.error:

@@ -77,7 +77,12 @@ FOR_SERVICE |= {
         "count_unsigned",
     )
 }
-FOR_SERVICE |= {"LedgerRepository.make_due", "IntentRepository.delete_completed"}
+FOR_SERVICE |= {name for name in QUERIES if name.startswith("LedgerRepository.re")}
+FOR_SERVICE |= {
+    "LedgerRepository.make_due",
+    "LedgerRepository.list_reserved_below",
+    "IntentRepository.delete_completed",
+}
 FOR_SERVICE |= {"HeadRepository.add_once", "KeyRepository.add_once"}
 OF_RECONCILIATION = (
     "ObjectReference",
@@ -186,7 +191,17 @@ RETURN_NOTHING = {
         "fail_superseded",
         "record_steps",
     ),
-    *("register_variant", "remove", "requeue", "reset_failed", "revoke_all", "set_artifact", "set_role"),
+    *(
+        "register_variant",
+        "release_below",
+        "release_reservations",
+        "remove",
+        "requeue",
+        "reset_failed",
+        "revoke_all",
+        "set_artifact",
+        "set_role",
+    ),
     *("store_pending", "store_point_counts", "store_signed", "sync_document_status", "mark_permanently_failed"),
 }
 

@@ -40,7 +40,9 @@ class WordReader(FixedReader):
     has_died: bool = False
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
+    async def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AsyncIterator[OpenedFile]:
         if self.is_deadly:
             self.has_died = True
             raise SimulatedCrash

@@ -86,6 +86,42 @@ async def test_every_kind_of_file_is_read(sandbox: Sandbox, media_type: str, bui
     assert pages[0].problem is None
 
 
+def three_page_pdf() -> bytes:
+    file = io.BytesIO()
+    canvas = Canvas(file)
+    for number in (1, 2, 3):
+        canvas.drawString(72, 700, f"Page {number}")
+        canvas.showPage()
+    canvas.save()
+    return file.getvalue()
+
+
+def three_page_tiff() -> bytes:
+    file = io.BytesIO()
+    first, *others = [Pillow.new("1", (40, 40), 1) for _ in range(3)]
+    first.save(file, "TIFF", save_all=True, append_images=others)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("media_type", "build"),
+    [
+        (PDF, three_page_pdf),
+        ("image/tiff", three_page_tiff),
+        ("text/plain", lambda: b"\n\n".join(b"word " * 1_900 for _ in range(3))),
+    ],
+)
+@pytest.mark.parametrize("first_page", [1, 3, 4])
+async def test_pages_before_the_first_one_are_skipped(
+    sandbox: Sandbox, media_type: str, build: Callable[[], bytes], first_page: int
+) -> None:
+    with a_file(build()) as file:
+        async with sandbox.read(file, media_type, ReadingOptions(), first_page=first_page) as reading:
+            numbers = [page.number async for page in reading.pages]
+    assert reading.total_pages == 3
+    assert numbers == list(range(first_page, 4))
+
+
 async def test_scanned_words_are_recognised_by_a_program_that_the_child_executes(
     sandbox: Sandbox, resources: ReaderResources
 ) -> None:

@@ -77,6 +77,8 @@ class RunServices:
     """Where this worker is registered, and the deaths of others are found."""
     index_copier: IndexCopier | None = None
     """Set if an external index holds copies of the passages."""
+    partial_pages_interval: float = 5.0
+    """Seconds after which the pages read so far are stored, so that an interrupted run can continue after them."""
 
     def artifact_key(self, run: ClaimedRun, record: DocumentRecord) -> ArtifactKey:
         """Return the key of the artifact that this run needs."""

@@ -23,6 +23,7 @@ from muniment.processing.runs.tables import StepStatus
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
+from muniment.storage.deletions.ledger import LedgerRepository
 from muniment.telemetry.metrics import ARTIFACTS
 
 BASIC_COMPLETE = "basic_complete"
@@ -130,6 +131,7 @@ async def fail_run(work: Work[Service], run: ClaimedRun, *, step: str, code: str
     error = {"code": code, "message": message, "step": step}
     await runs.record_steps(run, {step: StepStatus.FAILED}, error=error)
     await runs.finish(run, RunStatus.FAILED, error)
+    await LedgerRepository(work.session).release_reservations(run.document_id)
     if run.is_reread:
         return
     columns = {"processing_status": "failed", "processing_errors": [error], "last_error": message}

@@ -124,6 +124,8 @@ class ReadingOptions:
 class ReaderResources:
     """Resource limits and external programs of a reader. They can abort a reading but never change its result."""
 
+    first_page: int = 1
+    """Earlier pages are known from an interrupted run. A reader may skip them."""
     max_pages: int = 3000
     max_pixels: int = 100_000_000
     """Maximum number of pixels of one image or rendered page."""

@@ -18,16 +18,16 @@ from muniment.processing.sandbox.protocol.control import PROBE, JobLimits
 class PageStream:
     """Pages in order as the child computes them. The child waits until the next one is requested."""
 
-    def __init__(self, job: JobHandle, total: int) -> None:
+    def __init__(self, job: JobHandle, total: int, *, first_page: int) -> None:
         self._job = job
         self._total = total
-        self._number = 0
+        self._number = first_page - 1
 
     def __aiter__(self) -> AsyncIterator[ExtractedPage]:
         return self
 
     async def __anext__(self) -> ExtractedPage:
-        if self._number == self._total:
+        if self._number >= self._total:
             await self._job.wait_until_done()
             raise StopAsyncIteration
         page = await self._job.receive_page()
@@ -71,11 +71,16 @@ class Sandbox:
         self._effective_resources: ReaderResources | None = None
 
     @contextlib.asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[SandboxedFile]:
-        """Open a file and read its pages. Leaving the block ends all its processes, finished or not."""
-        async with self._job("read", file, media_type=media_type, options=asdict(options)) as job:
+    async def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AsyncIterator[SandboxedFile]:
+        """Open a file and read its pages, from `first_page` on. Leaving the block ends all its processes, finished or
+        not."""
+        async with self._job(
+            "read", file, media_type=media_type, options=asdict(options), first_page=first_page
+        ) as job:
             total = await job.receive_total_pages()
-            yield SandboxedFile(total, PageStream(job, total))
+            yield SandboxedFile(total, PageStream(job, total, first_page=first_page))
 
     async def render_page(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> RenderedImage:
         """Render a page `width_px` wide."""
@@ -146,5 +151,7 @@ class OpenedFile(Protocol):
 class FileReader(Protocol):
     """Reads files in isolation."""
 
-    def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AbstractAsyncContextManager[OpenedFile]:
-        """Open a file, or raise `Unreadable`. Leaving the block stops the reader."""
+    def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AbstractAsyncContextManager[OpenedFile]:
+        """Open a file, or raise `Unreadable`. `pages` begins with `first_page`. Leaving the block stops the reader."""

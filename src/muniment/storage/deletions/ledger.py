@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import bindparam, delete, func, insert, literal_column, or_, select, text, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import MunimentError, Unavailable
@@ -55,6 +55,11 @@ class NewLedgerEntry:
     reason: str
     not_before: datetime | None = None
     """Earliest time of the deletion. A purge of the document makes the entry due immediately."""
+
+
+def _reserved_below(prefix: str) -> Sequence[ColumnElement[bool]]:
+    is_below = LedgerEntry.target.startswith(prefix, autoescape=True)
+    return LedgerEntry.reason == RESERVATION, LedgerEntry.done_at.is_(None), is_below
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,25 @@ class LedgerRepository:
             select(LedgerEntry.document_id, LedgerEntry.target).where(*waiting, _DOCUMENT_IS_GONE)
         )
         return [(document_id, target) for document_id, target in found if document_id is not None]
+
+    async def list_reserved_below(self, prefix: str) -> Sequence[str]:
+        """Return the reserved objects below this prefix that no attempt to delete them has begun for, sorted by key."""
+        reserved = select(LedgerEntry.target).where(*_reserved_below(prefix), LedgerEntry.attempts == 0)
+        return sorted(await self._session.scalars(reserved))
+
+    async def release_below(self, prefix: str) -> None:
+        """Make the reservations of all objects below this prefix due now."""
+        await self._make_due(*_reserved_below(prefix))
+
+    async def release_reservations(self, document_id: UUID) -> None:
+        """Make all reservations of the document due now, because its run has ended without using them."""
+        await self._make_due(
+            LedgerEntry.document_id == document_id, LedgerEntry.reason == RESERVATION, LedgerEntry.done_at.is_(None)
+        )
+
+    async def _make_due(self, *conditions: ColumnElement[bool]) -> None:
+        due = update(LedgerEntry).where(*conditions).values(next_attempt_at=func.now())
+        await self._session.execute(due.execution_options(synchronize_session=False))
 
     async def make_due(self, document_ids: Sequence[UUID]) -> Sequence[UUID]:
         """Make all pending entries of these documents due now, whenever they were tried last. Return their ids."""

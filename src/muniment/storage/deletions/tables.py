@@ -46,6 +46,11 @@ class LedgerEntry(Table):
         CheckConstraint("outcome IN ('erased', 'kept')", name="outcome_known"),
         Index("ix_deletions_due", "organization_id", "next_attempt_at", postgresql_where=text("done_at IS NULL")),
         Index(None, "document_id"),
+        Index(
+            "ix_deletions_reserved",
+            "organization_id",
+            postgresql_where=text("reason = 'never_kept' AND done_at IS NULL"),
+        ),
     )
 
     id: Mapped[UUID] = id_column()

@@ -2,6 +2,7 @@
 exists.
 """
 
+import asyncio
 import time
 from contextlib import suppress
 from typing import BinaryIO
@@ -13,9 +14,10 @@ from muniment.artifacts.tables import TextArtifact
 from muniment.errors import Unavailable
 from muniment.processing.pipeline.artifact_builder import ArtifactBuilder
 from muniment.processing.pipeline.context import RunContext, RunState, artifact_state
+from muniment.processing.pipeline.partial_pages import PartialPages
 from muniment.processing.pipeline.publishing import pin_artifact
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
-from muniment.processing.runs.repository import RunRepository
+from muniment.processing.runs.repository import RunRepository, RunSuperseded
 from muniment.processing.runs.tables import StepStatus
 from muniment.storage.deletions.ledger import Reservation, reserve
 from muniment.storage.objects.async_io import run_to_completion
@@ -53,17 +55,18 @@ async def extract_text(state: RunState, runtime: Runtime[RunContext]) -> RunStat
     run, record = context.run, context.record
     key = context.services.artifact_key(run, record)
     async with context.compute_lock(_lock_name(key)):
-        builder = ArtifactBuilder(key.organization_id)
+        builder, partial = ArtifactBuilder(key.organization_id), PartialPages(context, key, EXTRACT_TEXT)
         async with context.transaction(EXTRACT_TEXT, StepStatus.STARTED, durable=True) as work:
             if artifact := await context.services.find_artifact(work, run, record):
                 await pin_artifact(work, run, artifact, is_reused=True)
                 await RunRepository(work.session).record_steps(run, {EXTRACT_TEXT: StepStatus.SUCCESS})
                 return artifact_state(artifact)
             _require_installed_version(context, key)
+            await partial.find(work)
             # Reserved before the bytes are written: if we die before the row exists, the ledger deletes the pack.
             reservation = await reserve(work, builder.pack.key, kb_id=record.kb_id, document_id=run.document_id)
         try:
-            artifact = await _extract(context, key, builder, reservation)
+            artifact = await _extract(context, key, builder, partial, reservation)
         except BaseException:
             await run_to_completion(_release_reservation(context, reservation))
             raise
@@ -89,17 +92,18 @@ def _require_installed_version(context: RunContext, key: ArtifactKey) -> None:
 
 
 async def _extract(
-    context: RunContext, key: ArtifactKey, builder: ArtifactBuilder, reservation: Reservation
+    context: RunContext, key: ArtifactKey, builder: ArtifactBuilder, partial: PartialPages, reservation: Reservation
 ) -> TextArtifact:
     began = time.monotonic()
     async with open_temporary_copy(context.services.objects, context.record.original_key) as file:
-        await _read_pages(context, file, builder)
+        await _read_pages(context, file, builder, partial)
     await context.services.objects.put(builder.pack.key, builder.pack.getvalue)
     async with context.transaction(EXTRACT_TEXT) as work:
         new = builder.build(time.monotonic() - began)
         artifact, is_new = await ArtifactRepository(work.session).add_once(key, new)
         await (reservation.confirm(work) if is_new else reservation.release(work))
         await pin_artifact(work, context.run, artifact, is_reused=False)
+        await partial.discard(work)
     context.pending.pages = builder.pages_in_memory
     ARTIFACTS.labels("compute").inc()
     PAGES_READ.inc(builder.total_pages)
@@ -107,10 +111,21 @@ async def _extract(
     return artifact
 
 
-async def _read_pages(context: RunContext, file: BinaryIO, builder: ArtifactBuilder) -> None:
-    services = context.services
-    async with services.reader.read(file, context.record.media_type, services.options) as opened:
+async def _read_pages(context: RunContext, file: BinaryIO, builder: ArtifactBuilder, partial: PartialPages) -> None:
+    """Add all pages to the builder: first those that an interrupted run has left, then the others as they are read."""
+    services, record = context.services, context.record
+    for page in await partial.load():
+        builder.add_page(page)
+    first_page = builder.total_pages + 1
+    async with services.reader.read(file, record.media_type, services.options, first_page=first_page) as opened:
         progress = ProgressReporter(context, EXTRACT_TEXT, opened.total_pages)
-        async for page in opened.pages:
-            builder.add_page(page)
-            await progress.report_page(page.number)
+        try:
+            async for page in opened.pages:
+                builder.add_page(page)
+                await partial.add(page)
+                await progress.report_page(page.number)
+        except (asyncio.CancelledError, Unavailable):
+            # The worker stops, or the run goes back to the queue. If it has ended instead, the fence refuses.
+            with suppress(Unavailable, RunSuperseded):
+                await run_to_completion(partial.save())
+            raise

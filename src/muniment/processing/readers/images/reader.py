@@ -47,8 +47,9 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
         message = f"The file has {total:,} pages. The limit is {resources.max_pages:,}."
         raise Unreadable(UnreadableCode.TOO_MANY_PAGES, message)
     reader = _ImageReader(picture, options, resources)
+    numbers = range(resources.first_page, total + 1)
     return OpenedDocument(
-        total, reader.read([reader.decode(1)] if total == 1 else map(reader.decode_or_report, _numbers(total)))
+        total, reader.read([reader.decode(1)] if total == 1 else map(reader.decode_or_report, numbers))
     )
 
 
@@ -64,10 +65,6 @@ def select_frame(image: Image.Image, number: int) -> None:
     """Make page `number` the current frame."""
     with image_errors_as_unreadable(image.format or "picture"):
         image.seek(number - 1)
-
-
-def _numbers(total: int) -> Iterator[int]:
-    return iter(range(1, total + 1))
 
 
 class _ImageReader:

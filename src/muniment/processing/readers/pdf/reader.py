@@ -71,16 +71,17 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
     """Open a PDF file, or raise `Unreadable`."""
     document = open_document(file, resources)
     total = len(document)
+    numbers = range(resources.first_page, total + 1)
     return OpenedDocument(
-        total, _iterate_pages(PageReader(document, options, resources), total, resources.ocr_processes)
+        total, _iterate_pages(PageReader(document, options, resources), numbers, resources.ocr_processes)
     )
 
 
-def _iterate_pages(reader: PageReader, total: int, ocr_processes: int) -> Iterator[ExtractedPage]:
+def _iterate_pages(reader: PageReader, numbers: range, ocr_processes: int) -> Iterator[ExtractedPage]:
     """Yield pages in order. While OCR processes some, later ones are started, one more than it handles at a time."""
     with closing(reader):
         waiting: deque[ExtractedPage | PendingOcrPage] = deque()
-        for number in range(1, total + 1):
+        for number in numbers:
             waiting.append(reader.begin(number))
             while waiting and not _can_wait(waiting, ocr_processes):
                 yield reader.finish(waiting.popleft())

@@ -1,6 +1,7 @@
 """Jobs a child can run. Importing this module imports every reader, and what they would import later."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from PIL import Image as Pillow
@@ -14,10 +15,14 @@ from muniment.processing.sandbox.protocol.frames import FrameWriter
 
 def _read(file: BinaryIO, arguments: Mapping[str, Any], frames: FrameWriter) -> None:
     media_type, options = arguments["media_type"], _options(arguments["options"])
-    reading = reader_for(media_type).open_file(file, media_type, options, ReaderResources(**arguments["means"]))
+    first_page = arguments["first_page"]
+    resources = replace(ReaderResources(**arguments["means"]), first_page=first_page)
+    reading = reader_for(media_type).open_file(file, media_type, options, resources)
     frames.opened(reading.total_pages)
     for page in reading.pages:
-        frames.page(page)
+        # Readers for which a page is cheap do not skip any.
+        if page.number >= first_page:
+            frames.page(page)
 
 
 def _render_page(file: BinaryIO, arguments: Mapping[str, Any], frames: FrameWriter) -> None:
