@@ -154,7 +154,7 @@ async def test_a_run_that_is_put_back_by_its_isolated_worker_is_tried_again(work
 
 
 class PausingReader(FixedReader):
-    """Notes what is read at the same time, and goes on when it is told to."""
+    """Records what is read at the same time, and continues when the test allows it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,13 +162,15 @@ class PausingReader(FixedReader):
         self.may_go_on = asyncio.Event()
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
+    async def read(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, *, first_page: int = 1
+    ) -> AsyncIterator[OpenedFile]:
         content = file.read()
         file.seek(0)
         self.reading.append(content)
         await self.may_go_on.wait()
         try:
-            async with super().read(file, media_type, options) as opened:
+            async with super().read(file, media_type, options, first_page=first_page) as opened:
                 yield opened
         finally:
             self.reading.remove(content)

@@ -8,7 +8,7 @@ from alembic import op
 
 from muniment.migrations.policies import grant_execute
 
-revision = "p12a"
+revision = "0027"
 down_revision = "0026"
 # Earlier versions accept only their own tables.
 compatible_from = revision

@@ -9,8 +9,8 @@ from alembic import op
 
 from muniment.migrations.policies import definer_function, grant_execute
 
-revision = "p10a"
-down_revision = "0026"
+revision = "0028"
+down_revision = "0027"
 
 INSERTED = (
     "id", "organization_id", "knowledge_base_id", "name", "name_key", "document_type", "status", "epoch", "revision",

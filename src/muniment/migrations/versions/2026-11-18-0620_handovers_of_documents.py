@@ -7,8 +7,8 @@ from alembic import op
 
 from muniment.migrations.policies import definer_function, grant_execute
 
-revision = "p09a"
-down_revision = "p10a"
+revision = "0029"
+down_revision = "0028"
 
 OPEN = """
     SELECT bilko_document_id AS document_id, r2_object_key AS job_id, archive_status

@@ -8,8 +8,8 @@ from alembic import op
 
 from muniment.migrations.policies import allow, protect
 
-revision = "p05a"
-down_revision = "0026"
+revision = "0032"
+down_revision = "0031"
 
 
 def upgrade() -> None:

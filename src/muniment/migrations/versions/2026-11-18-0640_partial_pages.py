@@ -8,8 +8,8 @@ from alembic import op
 
 from muniment.migrations.policies import definer_function, grant_execute
 
-revision = "p06a"
-down_revision = "0026"
+revision = "0031"
+down_revision = "0030"
 
 _SIGNATURE = "revoke_run(p_document_id uuid, p_epoch integer, p_reason text DEFAULT 'superseded')"
 

@@ -4,8 +4,8 @@ from alembic import op
 
 from muniment.migrations.policies import definer_function, grant_execute
 
-revision = "p04a"
-down_revision = "0026"
+revision = "0030"
+down_revision = "0029"
 
 MAY_ASK = "p_organization_id = app_organization_id() OR app_is_operator()"
 
