@@ -10,6 +10,7 @@ from muniment.telemetry.metrics import REGISTRY
 from tests.artifacts.artifacts_fixture import ArtifactsFixture, a_key
 from tests.documents.uploads import KB, a_pdf, stored_keys, upload, with_documents
 from tests.support.live_api import RunningApi, running_api
+from tests.support.log_lines import capture_logs
 from tests.support.seed import Person, Seed
 
 
@@ -64,6 +65,22 @@ async def test_it_is_counted_as_cleared_automatically_once_the_upload_is_safe(
     assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
     assert (await kb.upload()).status_code == 409
     assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
+
+
+async def test_it_has_a_line_and_a_duration_like_any_other_clear(
+    api: RunningApi, kb: KB, seed: Seed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = await a_failed_upload(api, seed, kb.id, kb.owner)
+    labels = {"operation": "clear", "status": "pending"}
+    name = "muniment_lifecycle_operation_duration_seconds_count"
+    before = REGISTRY.get_sample_value(name, labels) or 0
+    with capture_logs(capsys) as read:
+        assert (await kb.upload()).status_code == 201
+        [line] = [line for line in read() if line["event"] == "lifecycle.operation"]
+    assert (line["operation"], line["status"], line["auto"]) == ("clear", "pending", True)
+    assert (line["document_id"], line["kb_id"], line["user_id"]) == (str(failed), str(kb.id), str(kb.owner.id))
+    assert line["duration_ms"] > 0
+    assert REGISTRY.get_sample_value(name, labels) == before + 1
 
 
 async def test_audit_names_the_system_and_the_uploader(api: RunningApi, kb: KB, seed: Seed) -> None:

@@ -196,7 +196,7 @@ QUERIES: dict[str, Query] = {
     ),
     "ReceiptRepository.find_by_document": lambda s, w: ReceiptRepository(s).find_by_document(w.kb_id, w.gone_id),
     "ReceiptRepository.exists": lambda s, w: ReceiptRepository(s).exists(w.gone_id),
-    "ReceiptRepository.get_signed": lambda s, w: ReceiptRepository(s).get_signed(w.signed_receipt_id),
+    "ReceiptRepository.get": lambda s, w: ReceiptRepository(s).get(w.signed_receipt_id),
     "ReceiptRepository.list_signed": lambda s, w: ReceiptRepository(s).list_signed(w.kb_id, **PAGE),
     "ReceiptRepository.list_unsigned_in": lambda s, w: ReceiptRepository(s).list_unsigned_in(w.kb_id, limit=100),
     "ReceiptRepository.count_unsigned_in": lambda s, w: ReceiptRepository(s).count_unsigned_in(w.kb_id),

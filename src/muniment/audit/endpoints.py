@@ -2,16 +2,16 @@
 
 import base64
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from muniment.audit import schemas
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.audit.repository import EventFilter, TrailRepository
-from muniment.audit.schemas import ReceiptRead, ReceiptSummaryRead
+from muniment.audit.schemas import ReceiptPendingRead, ReceiptRead, ReceiptSummaryRead
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.pagination import PaginatedRead, Paging
 from muniment.http.streaming import cancel_on_disconnect, prefetch_first_chunk
@@ -108,7 +108,16 @@ async def list_receipts(
     )
 
 
-@receipts_router.get("/{receipt_id}")
-async def get_receipt(receipt_id: UUID, work: CurrentWork) -> ReceiptRead:
+PENDING_RECEIPT: dict[int | str, dict[str, Any]] = {
+    202: {"model": ReceiptPendingRead, "description": "Not signed yet. Repeat the request later"}
+}
+
+
+@receipts_router.get("/{receipt_id}", response_model=ReceiptRead, responses=PENDING_RECEIPT)
+async def get_receipt(receipt_id: UUID, work: CurrentWork) -> ReceiptRead | JSONResponse:
     """Return what each store held, what the recheck found, and what is kept and why."""
-    return ReceiptRead.of(await ReceiptRepository(work.session).get_signed(receipt_id))
+    receipt = await ReceiptRepository(work.session).get(receipt_id)
+    if receipt.signed_at is None:
+        body = ReceiptPendingRead.of(receipt).model_dump(mode="json")
+        return JSONResponse(body, status_code=202, headers={"Retry-After": "5"})
+    return ReceiptRead.of(receipt)

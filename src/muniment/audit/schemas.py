@@ -91,6 +91,20 @@ class ReceiptRead(BaseModel):
         return cls(id=receipt.id, signed_at=receipt.signed_at, record=receipt.record, signature=receipt.signature)
 
 
+class ReceiptPendingRead(BaseModel):
+    """A receipt that is not signed yet. Its document is gone for everyone."""
+
+    id: UUID
+    message: str
+    pending: list[str]
+    """Stores that are not verified as empty yet; `receipt` while only the signature is missing."""
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> "ReceiptPendingRead":
+        message = "The document is deleted. The receipt follows when every store is verified as empty"
+        return cls(id=receipt.id, message=message, pending=receipt.pending or ["receipt"])
+
+
 class ReceiptSummaryRead(BaseModel):
     id: UUID
     move: ReceiptMove

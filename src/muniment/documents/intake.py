@@ -5,7 +5,13 @@ from uuid import UUID
 
 from muniment.audit.events import DocumentUploaded
 from muniment.audit.log import AuditLog
-from muniment.documents.name_conflicts import AutoCleared, DuplicateDocument, auto_clear, require_name_available
+from muniment.documents.name_conflicts import (
+    AutoCleared,
+    DuplicateDocument,
+    auto_clear,
+    report_auto_clears,
+    require_name_available,
+)
 from muniment.documents.names import name_key
 from muniment.documents.quotas import Growth, Quotas, UploadRoom
 from muniment.documents.repository import DocumentRepository, UploadRepository
@@ -16,7 +22,7 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import Ledger, process_now
 from muniment.storage.tasks.port import TaskQueue
-from muniment.telemetry.metrics import DOCUMENTS_CLEARED, UPLOAD_BYTES, UPLOADS
+from muniment.telemetry.metrics import UPLOAD_BYTES, UPLOADS
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,7 @@ class Intake:
             await self._quotas.enforce(work, Growth(staged.file_size, documents=1))
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(staged.file_size)
-        for _ in cleared:
-            DOCUMENTS_CLEARED.inc(access.kb.id, access.principal.user_id, auto=True)
+        report_auto_clears(cleared, access.kb.id, access.principal.user_id)
         deletion_ids = [deletion_id for item in cleared for deletion_id in item.deletion_ids]
         await process_now(self._ledger, document.organization_id, deletion_ids)
         return ReceivedDocument(document, cleared[0].document_id if cleared else None)

@@ -3,10 +3,13 @@
 A constraint decides about active documents. The checks here are for archived and failed ones.
 """
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
+
+import structlog
 
 from muniment.audit.events import DocumentAutoCleared
 from muniment.audit.receipts.tables import ReceiptMove
@@ -17,6 +20,9 @@ from muniment.documents.tables import Document, Status
 from muniment.errors import Conflict
 from muniment.storage.db.principal import SYSTEM, Principal
 from muniment.storage.db.work import Work
+from muniment.telemetry.metrics import DOCUMENTS_CLEARED, LIFECYCLE_SECONDS
+
+log = structlog.get_logger()
 
 MESSAGES = {Status.ARCHIVED: "An archived document with this name exists"}
 
@@ -44,6 +50,27 @@ class AutoCleared:
 
     document_id: UUID
     deletion_ids: Sequence[UUID]
+    seconds: float
+
+
+def report_auto_clears(cleared: Iterable[AutoCleared], kb_id: UUID, user_id: UUID) -> None:
+    """Count, time and log what was cleared, like any other clear, once the transaction has committed.
+
+    The status is `pending`: a sweep verifies the stores and signs the receipt.
+    """
+    for one in cleared:
+        DOCUMENTS_CLEARED.inc(kb_id, user_id, auto=True)
+        LIFECYCLE_SECONDS.labels("clear", "pending").observe(one.seconds)
+        log.info(
+            "lifecycle.operation",
+            operation="clear",
+            kb_id=kb_id,
+            document_id=one.document_id,
+            user_id=user_id,
+            duration_ms=round(one.seconds * 1000, 1),
+            status="pending",
+            auto=True,
+        )
 
 
 def blocks_name(namesake: Document) -> bool:
@@ -76,9 +103,10 @@ def _find_blocking(namesakes: Iterable[Document]) -> Document | None:
 
 async def auto_clear(work: Work[Principal], failed: Document) -> AutoCleared:
     """Purge a failed upload that never completed, in the transaction of the document that takes its name."""
+    started = time.perf_counter()
     event = DocumentAutoCleared(failed.id, failed.kb_id, failed.name, uploader=work.caller.user_id)
     purged = await purge(work, failed, ReceiptMove.AUTO_CLEAR, event, actor=SYSTEM)
-    return AutoCleared(failed.id, purged.deletion_ids)
+    return AutoCleared(failed.id, purged.deletion_ids, time.perf_counter() - started)
 
 
 async def require_name_available_for(work: Work[Principal], document: Document, name: str) -> Sequence[Document]:

@@ -4,12 +4,10 @@ Each document has its own transaction, so that a failure affects only that docum
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
-
-import structlog
 
 from muniment.accounts.repository import RateLimitRepository
 from muniment.documents.repository import DocumentNotFound
@@ -18,10 +16,10 @@ from muniment.knowledge_bases.access import get_access
 from muniment.lifecycle.engine import MoveEngine, Target
 from muniment.lifecycle.moves.archive import Archive
 from muniment.lifecycle.moves.purge import Purge, commit_purge
-from muniment.lifecycle.observability import OperationStatus, observe
+from muniment.lifecycle.observability import DeferredReport, OperationStatus, observe
 from muniment.lifecycle.obstacles import HandoverPending
 from muniment.lifecycle.proof.prover import Tombstone
-from muniment.lifecycle.rules import MoveNotAllowed
+from muniment.lifecycle.rules import Move, MoveNotAllowed
 from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.principal import Principal
 
@@ -80,9 +78,6 @@ async def bulk_archive(
     return BulkArchived(archived, ineligible, unavailable)
 
 
-log = structlog.get_logger()
-
-
 OPERATION = "bulk_purge"
 
 
@@ -123,13 +118,17 @@ async def bulk_purge(engine: MoveEngine, caller: Principal, kb_id: UUID, documen
     """Purge each document once, a few at a time. An error of one does not affect the others."""
     async with observe(OPERATION, kb_id=kb_id, document_id=None, user_id=caller.user_id) as operation:
         await _check_rate_limit(engine, caller, kb_id)
-        totals, unique_ids = BulkPurged(), list(dict.fromkeys(document_ids))
-        results = await _purge_all(engine, caller, kb_id, unique_ids)
+        totals = BulkPurged()
+        reports = {
+            document_id: DeferredReport(Move.PURGE, kb_id, document_id, caller.user_id)
+            for document_id in dict.fromkeys(document_ids)
+        }
+        results = await _purge_all(engine, caller, kb_id, reports)
         tombstones = [result for result in results if isinstance(result, Tombstone)]
         pending = await engine.prover.prove(caller.organization_id, tombstones)
-        for document_id, result in zip(unique_ids, results, strict=True):
+        for report, result in zip(reports.values(), results, strict=True):
             is_pending = isinstance(result, Tombstone) and bool(pending[result.receipt_id])
-            _classify(totals, document_id, result, is_pending=is_pending)
+            _classify(totals, report, result, is_pending=is_pending)
         operation.status = OperationStatus.PENDING if totals.pending_ids else OperationStatus.SUCCESS
     return totals
 
@@ -143,23 +142,28 @@ async def _check_rate_limit(engine: MoveEngine, caller: Principal, kb_id: UUID) 
 
 
 async def _purge_all(
-    engine: MoveEngine, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]
+    engine: MoveEngine, caller: Principal, kb_id: UUID, reports: Mapping[UUID, DeferredReport]
 ) -> Sequence[Tombstone | BaseException]:
     async def purge_one(document_id: UUID) -> Tombstone:
-        return await commit_purge(engine, Purge(bulk=True), Target(caller, kb_id, document_id))
+        with reports[document_id].measure():
+            return await commit_purge(engine, Purge(bulk=True), Target(caller, kb_id, document_id))
 
-    purges = map(limit_concurrency(purge_one, CONCURRENCY), document_ids)
+    purges = map(limit_concurrency(purge_one, CONCURRENCY), reports)
     results: list[Tombstone | BaseException] = await asyncio.gather(*purges, return_exceptions=True)
     return results
 
 
-def _classify(totals: BulkPurged, document_id: UUID, result: Tombstone | BaseException, *, is_pending: bool) -> None:
+def _classify(
+    totals: BulkPurged, report: DeferredReport, result: Tombstone | BaseException, *, is_pending: bool
+) -> None:
+    """Put the document into the list of its outcome, and report it as any purge is reported."""
+    document_id = report.document_id
     if isinstance(result, Tombstone):
+        report.report(OperationStatus.PENDING if is_pending else OperationStatus.SUCCESS)
         (totals.pending_ids if is_pending else totals.purged_ids).append(document_id)
-    elif isinstance(result, MoveNotAllowed | HandoverPending | DocumentNotFound):
-        totals.skipped_ids.append(document_id)
     elif isinstance(result, Exception):
-        log.error("lifecycle.purge_failed", document_id=str(document_id), exc_info=result)
-        totals.failed_ids.append(document_id)
+        report.report(OperationStatus.ERROR, result)
+        is_skipped = isinstance(result, MoveNotAllowed | HandoverPending | DocumentNotFound)
+        (totals.skipped_ids if is_skipped else totals.failed_ids).append(document_id)
     else:
         raise result

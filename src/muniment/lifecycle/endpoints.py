@@ -153,7 +153,7 @@ PENDING_RESPONSE: dict[int | str, dict[str, Any]] = {
 
 
 @purge_router.delete(
-    "/documents/{doc_id}/purge", responses=PENDING_RESPONSE, response_model=PurgedRead | PurgePendingRead
+    "/documents/{doc_id}/purge", responses=PENDING_RESPONSE, response_model=PurgePendingRead | PurgedRead
 )
 async def purge_document(
     kb_id: UUID,
@@ -173,7 +173,7 @@ async def purge_document(
 
 
 @purge_router.delete(
-    "/documents/{doc_id}/clear", responses=PENDING_RESPONSE, response_model=PurgedRead | PurgePendingRead
+    "/documents/{doc_id}/clear", responses=PENDING_RESPONSE, response_model=PurgePendingRead | PurgedRead
 )
 async def clear_document(
     kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal, response: Response
@@ -250,14 +250,15 @@ async def replace_document(
     kb_id: UUID, doc_id: UUID, request: Request, services: CurrentServices, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
     """Replace content and name of a document with the multipart `file`. The document keeps its ID."""
-    replacement = await open_replacement(services.engine, services.staging, Target(principal, kb_id, doc_id))
-    with count_rejected_uploads():
-        room = await replacement.require_room()
-        form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
-        name = await read_file_name(form)
-        async with replacement.stage(name, form.iter_chunks(), now=now, room=room) as staged:
-            await form.finish()
-            return ReplacedRead.of(await replacement.receive(staged))
+    target = Target(principal, kb_id, doc_id)
+    async with open_replacement(services.engine, services.staging, target) as replacement:
+        with count_rejected_uploads():
+            room = await replacement.require_room()
+            form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
+            name = await read_file_name(form)
+            async with replacement.stage(name, form.iter_chunks(), now=now, room=room) as staged:
+                await form.finish()
+                return ReplacedRead.of(await replacement.receive(staged))
 
 
 @replace_router.post("/revert", responses={409: {"model": DuplicateBody}})

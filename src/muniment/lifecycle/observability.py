@@ -1,9 +1,9 @@
 """Record each lifecycle operation: one log line, its duration, its errors and its counter."""
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
@@ -66,6 +66,8 @@ class Operation:
 
     status: OperationStatus = OperationStatus.SUCCESS
     error: Exception | None = None
+    started: float = field(default_factory=time.perf_counter)
+    """Moved by an operation whose client had to send a file first: that is not its duration."""
 
 
 @asynccontextmanager
@@ -76,7 +78,7 @@ async def observe(
 
     `operation` is one of `OPERATIONS`. The block sets `status` if it ends as `PENDING`.
     """
-    observed, started = Operation(), time.perf_counter()
+    observed = Operation()
     try:
         with span(f"lifecycle.{operation}"):
             yield observed
@@ -87,8 +89,34 @@ async def observe(
         observed.status = OperationStatus.INTERRUPTED
         raise
     finally:
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - observed.started
         _report(observed, operation, seconds, kb_id=kb_id, document_id=document_id, user_id=user_id)
+
+
+@dataclass
+class DeferredReport:
+    """Reports an operation once its outcome is known: the documents of a bulk purge are verified together."""
+
+    operation: str
+    kb_id: UUID
+    document_id: UUID
+    user_id: UUID | None
+    _seconds: float = 0
+
+    @contextmanager
+    def measure(self) -> Iterator[None]:
+        """Measure the block as the duration of the operation."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds = time.perf_counter() - started
+
+    def report(self, status: OperationStatus, error: Exception | None = None) -> None:
+        """Report how the operation ended. An error decides the status."""
+        ended = Operation(_status_of(error) if error else status, error)
+        ids = {"kb_id": self.kb_id, "document_id": self.document_id, "user_id": self.user_id}
+        _report(ended, self.operation, self._seconds, **ids)
 
 
 def count_move(move: Move, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:

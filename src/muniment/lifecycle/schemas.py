@@ -225,14 +225,21 @@ class PurgePendingRead(BaseModel):
     """A deleted document that is no longer accessible. Some stores have not been verified as empty yet."""
 
     message: str
-    receipt_id: None
+    receipt_id: UUID
+    receipt_url: str
+    """Where the receipt will appear. Until then a request returns 202."""
     pending: list[str]
 
 
 def purge_result_read(result: PurgeResult, done_message: str, pending_message: str) -> PurgedRead | PurgePendingRead:
-    if result.receipt_id is not None:
+    if not result.pending:
         return PurgedRead(message=done_message, receipt_id=result.receipt_id)
-    return PurgePendingRead(message=pending_message, receipt_id=None, pending=list(result.pending))
+    return PurgePendingRead(
+        message=pending_message,
+        receipt_id=result.receipt_id,
+        receipt_url=f"/api/v1/receipts/{result.receipt_id}",
+        pending=list(result.pending),
+    )
 
 
 class BulkPurgedRead(BaseModel):

@@ -9,9 +9,12 @@ import httpx
 import pytest
 
 from muniment.accounts.repository import RateLimitRepository
+from muniment.lifecycle.observability import OperationStatus
 from muniment.settings import Settings
 from tests.lifecycle.purge.harness import PurgeHarness, open_harness
+from tests.lifecycle.test_observability import timed
 from tests.support.jobs import wait_until
+from tests.support.log_lines import capture_logs
 from tests.support.seed import Person
 
 WAITING = """SELECT EXISTS (SELECT FROM pg_stat_activity
@@ -93,6 +96,24 @@ REFUSE = """
         BEGIN IF OLD.id = '{id}' THEN RAISE 'not this one' USING ERRCODE = '{code}'; END IF; RETURN OLD; END $$;
     CREATE TRIGGER refuse BEFORE DELETE ON documents FOR EACH ROW EXECUTE FUNCTION refuse();
 """
+
+
+async def test_each_document_has_its_line_and_its_duration(
+    purge_env: PurgeHarness, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone, stays, breaks = seeded(purge_env), seeded(purge_env, "completed"), seeded(purge_env)
+    purge_env.worker_env.seed.execute(REFUSE.format(id=breaks, code="P0001"))
+    before = {status: timed("purge", status) for status in OperationStatus}
+    with capture_logs(capsys) as read:
+        await bulk(purge_env, [gone, stays, breaks])
+        lines = [line for line in read() if line["event"] == "lifecycle.operation"]
+    each = {line["document_id"]: line for line in lines if line["operation"] == "purge"}
+    statuses = {document_id: line["status"] for document_id, line in each.items()}
+    assert statuses == {str(gone): "success", str(stays): "refused", str(breaks): "error"}
+    assert all(line["duration_ms"] > 0 for line in each.values())
+    assert [line["status"] for line in lines if line["operation"] == "bulk_purge"] == ["success"]
+    for status in (OperationStatus.SUCCESS, OperationStatus.REFUSED, OperationStatus.ERROR):
+        assert timed("purge", status) == before[status] + 1
 
 
 @pytest.mark.parametrize("code", ["P0001", "40001"], ids=["an error of its own", "one that may be tried again"])

@@ -86,7 +86,8 @@ async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(
     purge_env.objects.is_unavailable = True
     answer = await purge_env.purge(document_id)
     assert answer.status_code == 202
-    assert answer.json()["receipt_id"] is None
+    receipt_id = answer.json()["receipt_id"]
+    assert answer.json()["receipt_url"] == f"/api/v1/receipts/{receipt_id}"
     assert answer.json()["pending"] == ["blobs"]
     assert (await purge_env.client.get(purge_env.path(document_id))).status_code == 404
     assert set(await purge_env.left(document_id)) == {"objects"}
@@ -95,7 +96,7 @@ async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(
     await purge_env.sweep()
     assert await purge_env.left(document_id) == {}
     again = await purge_env.purge(document_id)
-    assert (again.status_code, again.json()["message"]) == (200, PURGED)
+    assert (again.status_code, again.json()["message"], again.json()["receipt_id"]) == (200, PURGED, receipt_id)
     assert (await purge_env.receipt(again.json()["receipt_id"]))["record"]["second_look"]["left"]["blobs"] == 0
 
 

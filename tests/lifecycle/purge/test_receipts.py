@@ -83,13 +83,20 @@ async def test_who_owns_the_knowledge_base_last_reads_its_receipts_also_when_it_
     assert (await purge_env.client.get(f"/api/v1/receipts/{receipt_id}")).status_code == 404
 
 
-async def test_what_is_not_signed_is_no_receipt(purge_env: PurgeHarness) -> None:
+async def test_what_is_not_signed_is_no_receipt_yet(purge_env: PurgeHarness) -> None:
     document_id = await purge_env.archived()
     purge_env.objects.is_unavailable = True
-    await purge_env.purge(document_id)
-    receipt_id = purge_env.worker_env.seed.one("SELECT id FROM receipts")
-    assert (await purge_env.client.get(f"/api/v1/receipts/{receipt_id}")).status_code == 404
+    url = (await purge_env.purge(document_id)).json()["receipt_url"]
+    answer = await purge_env.client.get(url)
+    receipt_id = str(purge_env.worker_env.seed.one("SELECT id FROM receipts"))
+    assert (answer.status_code, answer.json()["id"], answer.json()["pending"]) == (202, receipt_id, ["blobs"])
+    assert answer.headers["retry-after"] == "5"
     assert (await purge_env.client.get("/api/v1/receipts")).json()["total"] == 0
+    async with purge_env.client_of(purge_env.worker_env.seed.person()) as stranger:
+        assert (await stranger.get(url)).status_code == 404
+    purge_env.objects.is_unavailable = False
+    await purge_env.sweep()
+    assert (await purge_env.client.get(url)).json()["record"]["document"]["id"] == str(document_id)
 
 
 async def test_a_cleared_upload_leaves_a_receipt_that_the_sweep_finishes(purge_env: PurgeHarness) -> None:

@@ -5,10 +5,13 @@ from uuid import UUID
 
 import pytest
 
+from muniment.lifecycle.observability import OperationStatus
 from muniment.storage.db.base import new_id
 from muniment.telemetry.metrics import REGISTRY
 from tests.documents.uploads import a_pdf, upload
 from tests.lifecycle.replace.harness import ReplaceHarness
+from tests.lifecycle.test_observability import timed
+from tests.support.log_lines import capture_logs
 
 HANDED_OVER = {"archive_status": "archived", "archive_job_id": "job", "paperless_doc_url": "http://paperless/1"}
 UNTOUCHED = """SELECT (SELECT jsonb_agg(to_jsonb(d)) FROM documents d),
@@ -184,6 +187,22 @@ async def test_what_an_upload_would_not_take_leaves_the_document_as_it_was(
     before = await everything(replace_env)
     assert (await replace_env.replace(document_id, content)).status_code == status
     assert (await everything(replace_env) == before) is (status != 200)
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "outcome"), [(b"", 422, "refused"), (b"%PDF-1.4" + bytes(300), 200, "success")]
+)
+async def test_each_replacement_has_one_line_also_if_its_file_is_not_taken(
+    replace_env: ReplaceHarness, capsys: pytest.CaptureFixture[str], content: bytes, status: int, outcome: str
+) -> None:
+    document_id = await replace_env.completed()
+    before = timed("replace", OperationStatus(outcome))
+    with capture_logs(capsys) as read:
+        assert (await replace_env.replace(document_id, content)).status_code == status
+        [line] = [line for line in read() if line["event"] == "lifecycle.operation"]
+    assert (line["operation"], line["document_id"], line["status"]) == ("replace", str(document_id), outcome)
+    assert line["duration_ms"] > 0
+    assert timed("replace", OperationStatus(outcome)) == before + 1
 
 
 async def test_without_a_file_it_is_refused(replace_env: ReplaceHarness) -> None:

@@ -30,8 +30,9 @@ export function PurgeDialog({ document, onClose, onReceipt }: { document: Archiv
     purge.mutate(
       { place: placeOf(document), cancelHandOver },
       {
-        onSuccess: ({ receipt_id: receiptId }) => {
-          if (receiptId === null) return;
+        onSuccess: (purged) => {
+          if ("pending" in purged) return;
+          const receiptId = purged.receipt_id;
           onClose();
           showToast({
             text: t.purge.done(document.name),
@@ -45,7 +46,7 @@ export function PurgeDialog({ document, onClose, onReceipt }: { document: Archiv
       },
     );
 
-  if (purge.data?.receipt_id === null) {
+  if (purge.data && "pending" in purge.data) {
     return <PurgeResult documents={[document]} fates={new Map([[document.id, { kind: "follows" }]])} onClose={onClose} onReceipt={onReceipt} />;
   }
   return (

@@ -15,11 +15,12 @@ export function ReceiptDialog({ receiptId, onClose }: { receiptId: string; onClo
   const { data, error, refetch } = useQuery({
     queryKey: keys.receipts({ id: receiptId }),
     queryFn: ({ signal }) => getReceipt(receiptId, signal),
-    staleTime: Infinity, // it is signed
+    staleTime: Infinity, // once it is signed
+    refetchInterval: ({ state }) => (state.data && "pending" in state.data ? 5000 : false),
   });
   return (
     <Dialog isOpen isPaper onClose={onClose} title={t.receipt.label}>
-      {data && <ReceiptPaper receipt={data} onClose={onClose} />}
+      {data && ("pending" in data ? <p className="py-6">{t.receipt.pending}</p> : <ReceiptPaper receipt={data} onClose={onClose} />)}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {!data && !error && (
         <Skeleton className="grid gap-3 py-6">

@@ -38,7 +38,7 @@ export const revertDocument = (place: DocumentPlace) => call("post", `${ONE}/rep
 
 export const clearDocument = (place: DocumentPlace) => call("delete", `${ONE}/clear`, { path: at(place), timeout: 60 });
 
-/** `receipt_id` is null while not every store is proven empty; the same call again tells. */
+/** `pending` names the stores that are not proven empty yet; the receipt appears under its id when they are. */
 export const purgeDocument = (place: DocumentPlace, { cancelHandOver = false }: { cancelHandOver?: boolean } = {}) =>
   call("delete", `${ONE}/purge`, { path: at(place), query: { cancel_hand_over: cancelHandOver }, timeout: 60 });
 

@@ -2605,8 +2605,13 @@ export interface components {
         PurgePendingRead: {
             /** Message */
             message: string;
-            /** Receipt Id */
-            receipt_id: null;
+            /**
+             * Receipt Id
+             * Format: uuid
+             */
+            receipt_id: string;
+            /** Receipt Url */
+            receipt_url: string;
             /** Pending */
             pending: string[];
         };
@@ -2717,6 +2722,21 @@ export interface components {
          * @enum {string}
          */
         ReceiptMove: "purge" | "clear" | "auto_clear";
+        /**
+         * ReceiptPendingRead
+         * @description A receipt that is not signed yet. Its document is gone for everyone.
+         */
+        ReceiptPendingRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Message */
+            message: string;
+            /** Pending */
+            pending: string[];
+        };
         /**
          * ReceiptRead
          * @description Verify a saved receipt offline with `muniment receipt verify`.
@@ -3782,6 +3802,15 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptRead"];
                 };
             };
+            /** @description Not signed yet. Repeat the request later */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptPendingRead"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -4546,7 +4575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
+                    "application/json": components["schemas"]["PurgePendingRead"] | components["schemas"]["PurgedRead"];
                 };
             };
             /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
@@ -4587,7 +4616,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
+                    "application/json": components["schemas"]["PurgePendingRead"] | components["schemas"]["PurgedRead"];
                 };
             };
             /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */

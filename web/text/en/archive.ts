@@ -109,6 +109,7 @@ export const archive = {
   },
   receipt: {
     label: "Deletion receipt",
+    pending: "The document is deleted. The receipt appears here once every store is verified as empty.",
     store: "Store",
     before: "Before",
     after: "After",

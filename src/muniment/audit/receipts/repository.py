@@ -85,10 +85,9 @@ class ReceiptRepository:
         found = select(Receipt.id).where(Receipt.document_id == document_id).limit(1)
         return await self._session.scalar(found) is not None
 
-    async def get_signed(self, receipt_id: UUID) -> Receipt:
-        found = await self._session.scalar(
-            select(Receipt).where(Receipt.id == receipt_id, Receipt.signed_at.is_not(None))
-        )
+    async def get(self, receipt_id: UUID) -> Receipt:
+        """Return the receipt, signed or not."""
+        found = await self._session.scalar(select(Receipt).where(Receipt.id == receipt_id))
         if found is None:
             raise ReceiptNotFound
         return found

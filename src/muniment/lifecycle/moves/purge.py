@@ -32,8 +32,10 @@ from muniment.storage.db.work import Work
 class PurgeResult:
     """A document that is gone: proven by a receipt, or with stores that were not verified as empty yet."""
 
-    receipt_id: UUID | None
+    receipt_id: UUID
+    """Under this id the receipt is found as soon as it is signed."""
     pending: Sequence[str] = ()
+    """Stores that are not verified yet."""
 
 
 class PurgingMove(DocumentMove[Tombstone]):
@@ -107,7 +109,7 @@ async def run_purge(engine: MoveEngine, move: PurgingMove, target: Target) -> Pu
         tombstone = await commit_purge(engine, move, target)
         pending = (await engine.prover.prove(target.caller.organization_id, [tombstone]))[tombstone.receipt_id]
         operation.status = OperationStatus.PENDING if pending else OperationStatus.SUCCESS
-    return PurgeResult(None if pending else tombstone.receipt_id, pending)
+    return PurgeResult(tombstone.receipt_id, pending)
 
 
 async def commit_purge(engine: MoveEngine, move: PurgingMove, target: Target) -> Tombstone:

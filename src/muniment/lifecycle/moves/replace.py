@@ -4,8 +4,9 @@ The document keeps its id, its type and its annotations. The old content stays i
 been processed, so that the replacement can be reverted.
 """
 
+import time
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from muniment.audit.events import DocumentReplaced
 from muniment.audit.log import AuditLog
-from muniment.documents.name_conflicts import AutoCleared, auto_clear, require_name_available_for
+from muniment.documents.name_conflicts import AutoCleared, auto_clear, report_auto_clears, require_name_available_for
 from muniment.documents.names import name_key
 from muniment.documents.quotas import Growth, UploadRoom
 from muniment.documents.repository import RevisionRepository, UploadRepository
@@ -21,8 +22,8 @@ from muniment.documents.staging import StagedUpload, Staging, UploadExpired
 from muniment.documents.tables import Document, Status
 from muniment.errors import Conflict
 from muniment.knowledge_bases.access import Access
-from muniment.lifecycle.engine import DocumentMove, MoveEngine, Target
-from muniment.lifecycle.observability import Operation, count_move
+from muniment.lifecycle.engine import DocumentMove, MoveEngine, Target, observe_move
+from muniment.lifecycle.observability import Operation
 from muniment.lifecycle.obstacles import MoveContext
 from muniment.lifecycle.revision_snapshots import take_snapshot
 from muniment.lifecycle.rules import Move
@@ -131,8 +132,7 @@ class Replace(DocumentMove[Replaced]):
     async def finish(self, result: Replaced, engine: MoveEngine, operation: Operation) -> None:
         """Count the upload, and delete what the cleared uploads left."""
         document = result.document
-        for _ in result.cleared:
-            count_move(Move.CLEAR, document.kb_id, document.uploaded_by, auto=True)
+        report_auto_clears(result.cleared, document.kb_id, document.uploaded_by)
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(self._staged.file_size)
         deletion_ids = [deletion_id for cleared in result.cleared for deletion_id in cleared.deletion_ids]
@@ -155,6 +155,7 @@ class ReplacementUpload:
     staging: Staging
     target: Target
     access: Access
+    operation: Operation
 
     async def require_room(self) -> UploadRoom | None:
         """Raise if a quota leaves no room for the new content, before the first byte is read."""
@@ -177,11 +178,20 @@ class ReplacementUpload:
 
     async def receive(self, staged: StagedUpload) -> Document:
         """Make the staged upload the document's new revision."""
-        return (await self.engine.run(Replace(staged), self.target)).document
+        self.operation.started = time.perf_counter()
+        move = Replace(staged)
+        result = await self.engine.commit(move, self.target)
+        await move.finish(result, self.engine, self.operation)
+        return result.document
 
 
-async def open_replacement(engine: MoveEngine, staging: Staging, target: Target) -> ReplacementUpload:
-    """Check that the caller may replace the document, before the first byte is read."""
-    async with engine.database.work(target.caller) as work:
-        context = await engine.permit(work, Move.REPLACE, target)
-    return ReplacementUpload(engine, staging, target, context.access)
+@asynccontextmanager
+async def open_replacement(engine: MoveEngine, staging: Staging, target: Target) -> AsyncIterator[ReplacementUpload]:
+    """Check that the caller may replace the document, before the first byte is read.
+
+    The block is observed as one replacement, also if it fails while the file is received.
+    """
+    async with observe_move(Move.REPLACE, target) as operation:
+        async with engine.database.work(target.caller) as work:
+            context = await engine.permit(work, Move.REPLACE, target)
+        yield ReplacementUpload(engine, staging, target, context.access, operation)

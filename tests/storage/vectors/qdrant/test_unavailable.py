@@ -45,7 +45,7 @@ async def test_silence_ends_at_the_limit(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("code", [401, 429, 500, 503])
+@pytest.mark.parametrize("code", [400, 401, 404, 409, 422, 429, 500, 503])
 async def test_an_answer_that_is_none(call: str, code: int) -> None:
     async with serving(status(code)) as url:
         await fails(QdrantIndex(build_client(url)), call)

@@ -12,7 +12,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 from qdrant_client.models import UpdateResult, UpdateStatus
 
-from muniment.errors import MunimentError, Unavailable
+from muniment.errors import Unavailable
 
 log = structlog.get_logger()
 
@@ -27,8 +27,8 @@ class IndexUnavailable(Unavailable):
     """The search index is not responding. Try again shortly"""
 
 
-class IndexRejected(MunimentError):
-    """The search index rejected the request"""
+class IndexRejected(IndexUnavailable):
+    """The search index rejected the request. Try again shortly"""
 
 
 def build_client(url: str, api_key: str | None = None) -> AsyncQdrantClient:
@@ -55,8 +55,9 @@ class QdrantConnection:
     async def call(self, request: Awaitable[T]) -> T:
         """Return the response to a request.
 
-        Raise `IndexRejected` if Qdrant refused it and changed nothing, and `IndexUnavailable` for any other error; then
-        the outcome is unknown. Neither contains the API key.
+        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`: the outcome is then
+        unknown. Both count as unavailable: a refusal is a matter of the server or its version, not of the document.
+        Neither contains the API key.
         """
         try:
             async with asyncio.timeout(self.timeout_seconds):
