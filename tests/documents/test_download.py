@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
+from muniment.telemetry.metrics import REGISTRY
 from tests.documents.uploads import KB, a_pdf
 from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
@@ -118,6 +120,60 @@ async def test_missing_object_is_a_clear_error(api: RunningApi, stored: Stored, 
     # Not a 404: a row without its bytes is a data loss, and alerts on 5xx must notice it.
     assert answer.status_code == 500
     assert answer.json()["detail"].startswith("The stored file is missing")
+
+
+def flip(content: bytes, at: int) -> bytes:
+    changed = bytearray(content)
+    changed[at] ^= 1
+    return bytes(changed)
+
+
+DAMAGED = {
+    "changed": flip(CONTENT, SIZE // 2),
+    "cut off": CONTENT[:-1],
+    "longer": CONTENT + b"x",
+    "empty": b"",
+}
+
+
+def damaged_originals() -> float:
+    return REGISTRY.get_sample_value("muniment_originals_damaged_total") or 0.0
+
+
+@pytest.mark.parametrize("damaged", DAMAGED.values(), ids=DAMAGED)
+@pytest.mark.parametrize("asked", ["", "bytes=0-"])
+async def test_damaged_file_is_a_clear_error_and_an_alert(
+    api: RunningApi, stored: Stored, damaged: bytes, asked: str
+) -> None:
+    await api.stores.objects.put(stored.key, damaged)
+    counted = damaged_originals()
+    with capture_logs() as lines:
+        answer = await stored.get(**({"Range": asked} if asked else {}))
+
+    assert answer.status_code == 500
+    assert answer.json()["detail"].startswith("The stored file is damaged")
+    assert damaged_originals() == counted + 1
+    assert [line["key"] for line in lines if line["event"] == "documents.original_damaged"] == [stored.key]
+
+
+LARGE = b"%PDF-1.7\n" + bytes(3 * 1024 * 1024)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [flip(LARGE, 100), flip(LARGE, -1), LARGE[:-1], LARGE + LARGE],
+    ids=["early", "late", "cut off", "longer"],
+)
+async def test_transfer_of_a_large_damaged_file_is_aborted(api: RunningApi, kb: KB, damaged: bytes) -> None:
+    body = (await kb.upload(LARGE)).json()
+    path = f"{kb.path}/{body['id']}/download"
+    assert (await kb.client.get(path)).content == LARGE
+    await api.stores.objects.put(f"{kb.id}/{body['id']}/1/original", damaged)
+    counted = damaged_originals()
+
+    with pytest.raises(httpx.RemoteProtocolError):
+        await kb.client.get(path)
+    assert damaged_originals() == counted + 1
 
 
 async def test_viewer_downloads_and_stranger_gets_404(api: RunningApi, kb: KB, seed: Seed, stored: Stored) -> None:

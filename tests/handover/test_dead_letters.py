@@ -228,6 +228,15 @@ async def test_a_row_without_its_bytes_is_no_original(office: HandoverApi) -> No
     assert len(await office.jobs(office.dead_letters)) == 2
 
 
+async def test_a_damaged_original_is_none(office: HandoverApi) -> None:
+    document_id = await office.document(PDF)
+    await office.api.stores.objects.put(f"{office.kb_id}/{document_id}/1/original", b"x" * len(PDF))
+    await a_letter(office, days=8)
+    await sweep(office).expire()
+
+    assert len(await office.jobs(office.dead_letters)) == 2
+
+
 async def test_another_organizations_original_is_none(office: HandoverApi) -> None:
     await office.document(PDF)
     stranger = office.seed.organization()

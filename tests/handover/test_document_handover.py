@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from muniment.processing.pipeline.publishing import complete_run
 from muniment.processing.runs.repository import ClaimedRun
@@ -199,9 +200,14 @@ async def test_a_failing_queue_is_reported_to_the_caller_and_retried_automatical
 async def test_an_original_that_is_damaged_never_becomes_a_job(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
     await office.api.stores.objects.put(f"{office.kb_id}/{document_id}/1/original", b"%PDF-damaged")
-    answer = await office.client.post(f"{office.path(document_id)}/hand-over")
+    with capture_logs() as lines:
+        answer = await office.client.post(f"{office.path(document_id)}/hand-over")
 
-    assert answer.status_code == 422
+    assert answer.status_code == 500  # the caller did nothing wrong, and alerts on 5xx must notice it
+    assert answer.json()["detail"].startswith("The stored file is damaged")
+    assert [line["document_id"] for line in lines if line["event"] == "documents.original_damaged"] == [
+        str(document_id)
+    ]
     assert await office.jobs() == []
     assert office.rows("archive_status, next_attempt_at") == [("failed", None)]
 

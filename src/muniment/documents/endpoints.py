@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from muniment.accounts.repository import OrganizationNotFound, OrganizationRepository, UserRepository
 from muniment.accounts.users import require_manager
 from muniment.documents.names import clean_name, content_disposition
+from muniment.documents.originals import Original
 from muniment.documents.quotas import UsageRepository
 from muniment.documents.repository import SORTS, DocumentFilter, DocumentRepository, OriginalMissing
 from muniment.documents.schemas import (
@@ -173,7 +174,7 @@ async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> Document
 async def download_document(
     kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, services: CurrentServices
 ) -> Response:
-    """Download the original file. Supports `Range`."""
+    """Download the original file. Supports `Range`. The transfer of a damaged file is aborted."""
     async with services.database.work(access.principal) as work:
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     headers = _download_headers(document)
@@ -188,10 +189,14 @@ async def download_document(
     headers["Content-Length"] = str(span.end - span.start)
     if requested:
         headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{document.file_size}"
+    is_whole = span == ByteRange(0, document.file_size)
+    chunks = (
+        Original.of(services.objects, document).iter_chunks()
+        if is_whole
+        else services.objects.read(document.original_uri, start=span.start, end=span.end)
+    )
     try:
-        pieces = await prefetch_first_chunk(
-            services.objects.read(document.original_uri, start=span.start, end=span.end)
-        )
+        pieces = await prefetch_first_chunk(chunks)
     except ObjectNotFound:
         log.error("documents.original_missing", document_id=str(document.id), key=document.original_uri)
         raise OriginalMissing from None

@@ -13,7 +13,7 @@ from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, det
 from muniment.documents.media_types.types import PDF
 from muniment.errors import Invalid, TooLarge, Unsupported
 from muniment.storage.objects.async_io import run_in_thread
-from muniment.storage.objects.port import ObjectStore, VersionedObjectStore
+from muniment.storage.objects.port import VersionedObjectStore
 
 _IN_MEMORY_BYTES = 4 * 1024 * 1024
 """Larger content goes to a temporary file, so that many concurrent hand-overs do not fill the memory."""
@@ -29,21 +29,10 @@ class ChecksumMismatch(Invalid):
 
 
 class ContentSource(Protocol):
-    """A source of bytes that can be read more than once."""
+    """A source of bytes that can be read more than once. `documents.originals.Original` is one too."""
 
     def iter_chunks(self) -> AsyncIterator[bytes]:
         """Yield the content from its beginning."""
-
-
-@dataclass(frozen=True)
-class OriginalContent(ContentSource):
-    """The original of a document in Muniment."""
-
-    objects: ObjectStore
-    key: str
-
-    def iter_chunks(self) -> AsyncIterator[bytes]:
-        return self.objects.read(self.key)
 
 
 class SpooledUpload(ContentSource):

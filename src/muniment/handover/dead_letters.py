@@ -9,6 +9,7 @@ import structlog
 from muniment.audit.events import DeadLetterDiscarded, DeadLetterExpired, DeadLetterRequeued
 from muniment.audit.log import AuditLog
 from muniment.documents.handover_status import HandoverStatus
+from muniment.documents.originals import Original
 from muniment.errors import Refused, Unavailable
 from muniment.handover.content import ChecksumMismatch, DeadLetterContent, compute_sha256
 from muniment.handover.job_key import JobKey
@@ -121,7 +122,10 @@ class DeadLetterSweep:
                 if not has_original:
                     unsaved += 1
                 elif job.last_modified_at < now() - LIFETIME:
-                    await self._delete(job)
+                    if await self._has_original(job, verify=True):  # the letter may be the last good copy
+                        await self._delete(job)
+                    else:
+                        unsaved += 1
         except Unavailable as error:  # tried again soon; until then the gauge expires
             log.warning("handover.dead_letters_unreachable", error=error.message)
             return
@@ -140,11 +144,13 @@ class DeadLetterSweep:
             if job.last_modified_at < before:
                 yield job, job.key.organization_id in organizations and await self._has_original(job)
 
-    async def _has_original(self, entry: QueueEntry) -> bool:
+    async def _has_original(self, entry: QueueEntry, *, verify: bool = False) -> bool:
         async with self.database.service_work(Service(entry.key.organization_id)) as work:
             original = await HandoverRepository(work.session).find_original(entry.key.sha256)
         if original is None:
             return False
+        if verify:
+            return await Original.of(self.objects, original).is_intact()
         try:
             return await self.objects.size_bytes(original.original_uri) == original.file_size
         except ObjectNotFound:

@@ -17,10 +17,11 @@ from muniment.audit.log import AuditLog
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.media_types.types import PDF
+from muniment.documents.originals import Original, OriginalDamaged
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document, DocumentType, Status
 from muniment.errors import MunimentError, Refused, StorageFull, Unavailable
-from muniment.handover.content import ChecksumMismatch, ContentSource, OriginalContent, PdfRequired
+from muniment.handover.content import ChecksumMismatch, ContentSource, PdfRequired
 from muniment.handover.job_key import JobKey, to_hyphens, to_underscores
 from muniment.handover.queue import HandoverStores, enqueue
 from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
@@ -139,7 +140,7 @@ class SubmissionService:
             log.error("handover.enqueue_failed", job_id=job.key.pdf, error=error.message)
             await self._mark_failed(job, error, will_retry=will_retry)
             raise QueueWriteFailed from error
-        except ChecksumMismatch as error:  # the original is damaged: trying again would not help
+        except (ChecksumMismatch, OriginalDamaged) as error:  # trying again would not help
             await self._mark_failed(job, error, will_retry=False)
             raise
 
@@ -212,7 +213,7 @@ class DocumentHandover:
                 record = await open_record(work, job, kb_id=document.kb_id)
                 await _record_on_document(work, document, job, record)
             if record.status is HandoverStatus.PENDING:
-                content = OriginalContent(self.objects, document.original_uri)
+                content = Original.of(self.objects, document)
                 await self.submissions.enqueue(job, record, content, will_retry=True)
         return Submission(job.key.pdf, record.status)
 

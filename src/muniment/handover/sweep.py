@@ -8,8 +8,8 @@ from uuid import UUID
 import structlog
 
 from muniment.documents.handover_status import HandoverStatus
+from muniment.documents.originals import Original
 from muniment.errors import MunimentError, Unavailable
-from muniment.handover.content import OriginalContent
 from muniment.handover.job_key import JobKey
 from muniment.handover.queue import HandoverStores, delete_job, find_sidecar, keep_paperless_document, undo_cancel
 from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
@@ -135,7 +135,7 @@ class HandoverSweep:
         if document is not None:
             await self._submit(row.organization_id, document.id)
             return True
-        content = OriginalContent(self.documents.objects, original.original_uri)
+        content = Original.of(self.documents.objects, original)
         with suppress(MunimentError):  # stored on the record
             await self.documents.submissions.enqueue(_job_of(row), _record_of(row, name), content, will_retry=True)
         return True

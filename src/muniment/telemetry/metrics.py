@@ -41,6 +41,9 @@ HTTP_REQUEST_SECONDS = Histogram(
 )
 UPLOADS = Counter("muniment_uploads_total", "Uploads by result", ["result"], registry=REGISTRY)
 UPLOAD_BYTES = Counter("muniment_upload_bytes_total", "Bytes of accepted uploads", registry=REGISTRY)
+ORIGINALS_DAMAGED = Counter(
+    "muniment_originals_damaged_total", "Reads of an original that is not the file that was uploaded", registry=REGISTRY
+)
 JOBS = Counter("muniment_jobs_total", "Jobs by result", ["task", "result"], registry=REGISTRY)
 JOB_SECONDS = Histogram(
     "muniment_job_seconds",

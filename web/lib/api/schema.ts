@@ -470,7 +470,7 @@ export interface paths {
         };
         /**
          * Download Document
-         * @description Download the original file. Supports `Range`.
+         * @description Download the original file. Supports `Range`. The transfer of a damaged file is aborted.
          */
         get: operations["download_document_api_v1_knowledge_bases__kb_id__documents__doc_id__download_get"];
         put?: never;
