@@ -41,6 +41,15 @@ async def test_namesake_is_named_with_its_status(
     assert seed.one("SELECT count(*) FROM audit_events") == 0
 
 
+@pytest.mark.parametrize("name", ["my report.pdf.", "my\u00a0 report.pdf", "my re\u200bport.pdf", "ｍｙ report.pdf"])
+async def test_name_that_looks_the_same_is_a_duplicate(kb: KB, seed: Seed, name: str) -> None:
+    existing = seed.document(kb.id, kb.owner, name="My report.pdf")
+
+    answer = await kb.upload(name=name)
+
+    assert (answer.status_code, answer.json()) == (409, duplicate_of(existing, "completed"))
+
+
 async def test_failed_namesake_that_once_completed_is_in_the_way(kb: KB, seed: Seed) -> None:
     existing = seed.document(kb.id, kb.owner, name="report.pdf", status="failed", completed_at="2026-01-01T00:00Z")
 

@@ -60,6 +60,15 @@ class DocumentUploaded(DocumentEvent):
 
 
 @dataclass(frozen=True)
+class DocumentRenamed(DocumentEvent):
+    """The document got another name, because an older one has a name that counts as the same since an upgrade."""
+
+    action = "document_renamed"
+    old_name: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class DocumentAutoCleared(DocumentEvent):
     action = "document_auto_cleared"
     uploader: UUID

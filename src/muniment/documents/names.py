@@ -15,6 +15,9 @@ MAX_NAME_CHARACTERS = 255
 # Overrides and isolates let `invoice[U+202E]fdp.exe` be displayed as `invoiceexe.pdf`. Right-to-left scripts need none.
 _BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph separators
+# Soft hyphen, Mongolian vowel separator, zero-width spaces and joiners, direction marks, byte order mark.
+_ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+_WHITE_SPACE = re.compile(r"\s+")
 _PATH_SEPARATORS = re.compile(r"[/\\]")
 
 _RESERVED_DEVICE_NAMES = re.compile(
@@ -45,9 +48,17 @@ def clean_name(raw: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return a key that is equal for names that differ only in case or Unicode composition."""
-    # Twice, so that the key of a key is the key itself: folding can produce characters that fold again.
-    return _fold(_fold(name))
+    """Return a key that is equal for names which look the same.
+
+    They may differ in case, in Unicode composition or width, in zero-width characters, in the kind and number of
+    spaces, and in trailing dots and spaces.
+    """
+    # Until nothing changes, so that the key of a key is the key itself: folding can produce characters that fold again.
+    # The database relies on it (`clean_name_key` in the migrations).
+    key = _fold(_simplify(name))
+    while (again := _fold(_simplify(key))) != key:
+        key = again
+    return key
 
 
 def content_disposition(name: str) -> str:
@@ -55,6 +66,12 @@ def content_disposition(name: str) -> str:
     safe = f"_{name}" if _RESERVED_DEVICE_NAMES.fullmatch(name) else name
     fallback = _NOT_IN_QUOTED_ASCII.sub("_", safe)
     return f"attachment; filename=\"{fallback}\"; filename*=UTF-8''{quote(safe, safe='', errors='replace')}"
+
+
+def _simplify(name: str) -> str:
+    compatible = unicodedata.normalize("NFKC", name)
+    simple = _WHITE_SPACE.sub(" ", _ZERO_WIDTH.sub("", compatible)).rstrip(". ")
+    return simple or compatible  # of a name like "...", nothing would be left
 
 
 def _fold(name: str) -> str:

@@ -78,6 +78,7 @@ class Document(Table):
         Index(
             "uq_documents_active_name",
             "knowledge_base_id",
+            "path_key",
             "name_key",
             unique=True,
             postgresql_where=text("status IN ('pending', 'processing', 'completed')"),
@@ -127,6 +128,8 @@ class Document(Table):
     organization_id: Mapped[UUID]
     kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
     name: Mapped[str]
+    path_key: Mapped[str] = mapped_column(server_default="")
+    """Key of the folder. There are no folders yet, so it is empty."""
     name_key: Mapped[str]
     document_type: Mapped[str]
     status: Mapped[str] = mapped_column(default=Status.PENDING)

@@ -97,6 +97,7 @@ export const audit = {
   verbs: {
     document_uploaded: "Uploaded",
     document_auto_cleared: "Cleared automatically",
+    document_renamed: "Renamed",
     document_archived: "Archived",
     document_restored: "Restored",
     document_purged: "Purged",

@@ -108,6 +108,7 @@ def _upgrade_tables(connection: Connection) -> None:
         assert isinstance(driver, psycopg.Connection)
         require_accepted_schema(found, accepts_this_version=accepts_this_version(driver))
         return
+    connection.commit()  # inside a transaction of ours, Alembic would not use one for each migration
     command.upgrade(_alembic_config(connection), "head")
 
 
