@@ -9,9 +9,6 @@ from uuid import UUID
 from muniment.artifacts.keys import ReadingVariant, reading_variant
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.deletions.deleters import ObjectDeleter
-from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from tests.faults.effects import RecordingObjectStore, RecordingReader, RunEffectRecorder
 from tests.faults.results import Results, everything, referenced, stored
@@ -92,8 +89,7 @@ class FaultHarness:
 
     async def carry_out_ledger(self) -> None:
         self.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE done_at IS NULL")
-        ledger = Ledger(self.worker_env.database, {LedgerStore.OBJECTS: ObjectDeleter(self.worker_env.objects)})
-        assert await ledger.process(self.worker_env.owner.organization_id) == 0
+        assert await self.worker_env.ledger.process(self.worker_env.owner.organization_id) == 0
 
     async def outcome(self) -> Results:
         """Return the final state, after checking that the store holds no unreferenced object."""

@@ -40,6 +40,7 @@ async def test_a_worker_that_continues_after_its_first_statement_writes_nothing(
     assert said == [("failed", MESSAGE, "failed")]
     await fault_env.carry_out_ledger()
     assert await stored(fault_env.worker_env.objects) == referenced(fault_env.seed)
+    assert fault_env.seed.one("SELECT count(*) FROM artifacts_full_text") == 0
 
 
 async def test_a_cancelled_document_that_is_retried_is_the_new_runs_alone(

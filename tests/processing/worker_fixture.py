@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, BinaryIO
 from uuid import UUID
 
+from muniment.artifacts.deletion import ArtifactDeleter
 from muniment.artifacts.keys import ContentKeyFactory, ReadingVariant, SharingScope, reading_variant
 from muniment.processing.pipeline.context import RunServices
 from muniment.processing.pipeline.processor import RunProcessor
@@ -17,6 +18,7 @@ from muniment.processing.readers.contract import (
     FigureKind,
     Paragraph,
     ParagraphKind,
+    ReaderResources,
     ReadingOptions,
     Word,
 )
@@ -24,6 +26,9 @@ from muniment.processing.sandbox.client import OpenedFile
 from muniment.search.indexing.repository import InstalledModels
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
+from muniment.storage.deletions.deleters import Deleter, ObjectDeleter
+from muniment.storage.deletions.ledger import Ledger
+from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import FAST, FIRST_RUN, READING, MoveToQueue, RunJob, RunRequest
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
@@ -97,6 +102,7 @@ class WorkerFixture:
     scope: SharingScope = SharingScope.ORGANIZATION
     embedder: LetterEmbedder = field(default_factory=LetterEmbedder)
     other_embedders: tuple[LetterEmbedder, ...] = ()
+    resources: ReaderResources = field(default_factory=ReaderResources)
     owner: Person = field(init=False)
     kb_id: UUID = field(init=False)
 
@@ -117,8 +123,18 @@ class WorkerFixture:
             self.reading,
             is_shared,
             indexing,
+            self.ledger,
             worker_registry(self.database),
+            self.resources,
         )
+
+    @property
+    def ledger(self) -> Ledger:
+        deleters: dict[LedgerStore, Deleter] = {
+            LedgerStore.OBJECTS: ObjectDeleter(self.objects),
+            LedgerStore.ARTIFACTS: ArtifactDeleter(self.database, self.objects),
+        }
+        return Ledger(self.database, deleters)
 
     def worker(self) -> RunProcessor:
         return RunProcessor(self.services)

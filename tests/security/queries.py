@@ -373,7 +373,7 @@ QUERIES: dict[str, Query] = {
     "IntentRepository.delete": lambda s, w: IntentRepository(s).delete(w.intent_id),
     "IntentRepository.count_open": lambda s, _: IntentRepository(s).count_open(),
     "RunRepository.peek": lambda s, w: RunRepository(s).peek(w.run.run_id),
-    "RunRepository.find_last_step": lambda s, w: RunRepository(s).find_last_step(w.run),
+    "RunRepository.find_state": lambda s, w: RunRepository(s).find_state(w.run),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
     "RunRepository.record_steps": lambda s, w: RunRepository(s).record_steps(w.run, {"Index": StepStatus.SUCCESS}),
     "RunRepository.requeue": lambda s, w: RunRepository(s).requeue(w.run, has_reader_died=True),

@@ -23,17 +23,27 @@ def build_sandbox(settings: Settings, *, timeout: timedelta | None = None) -> "S
     """Build the sandbox that opens documents; its fork server starts with the first of them."""
     from muniment.processing.sandbox.client import Sandbox
 
-    reader, engine = settings.reader, find_engine()
+    reader = settings.reader
     return Sandbox(
-        ReaderResources(
-            max_pages=reader.max_pages,
-            ocr_processes=os.cpu_count() or 1,
-            tesseract=engine.path if engine else None,
-            tessdata=engine.data_folder if engine else None,
-        ),
+        build_reader_resources(settings),
         memory_bytes=reader.memory_bytes,
         stall_seconds=(timeout or reader.stall_timeout).total_seconds(),
         total_seconds=(timeout or reader.timeout).total_seconds(),
+    )
+
+
+def build_reader_resources(settings: Settings) -> ReaderResources:
+    """Return the limits and programs of the readers. They are not part of the fingerprint."""
+    reader, engine = settings.reader, find_engine()
+    return ReaderResources(
+        max_pages=reader.max_pages,
+        max_paragraphs=reader.max_paragraphs,
+        max_characters=reader.max_characters,
+        max_rows=reader.max_rows,
+        max_expansion=reader.max_expansion,
+        ocr_processes=os.cpu_count() or 1,
+        tesseract=engine.path if engine else None,
+        tessdata=engine.data_folder if engine else None,
     )
 
 

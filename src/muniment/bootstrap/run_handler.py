@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import structlog
 
 from muniment.artifacts.keys import SharingScope, reading_variant
-from muniment.bootstrap.processing import build_embedders, build_reader_options, build_sandbox
+from muniment.bootstrap.processing import build_embedders, build_reader_options, build_reader_resources, build_sandbox
 from muniment.bootstrap.stores import Stores
 from muniment.errors import MunimentError
 from muniment.processing.pipeline.context import RunServices
@@ -40,7 +40,9 @@ async def open_run_handler(settings: Settings, stores: Stores, workers: WorkerRe
         reading_variant=reading_variant(reading_parameters(options, find_engine())),
         shares_artifacts=settings.documents.scope is SharingScope.SHARED,
         installed_models=InstalledModels(configured, tuple(previous)),
+        ledger=stores.ledger,
         workers=workers,
+        resources=build_reader_resources(settings),
         index_copier=IndexCopier(stores.database, stores.external_index) if stores.external_index else None,
     )
     warm_up = asyncio.create_task(_warm_up(sandbox))

@@ -74,6 +74,22 @@ class ReaderSettings(SettingsSection):
     )
     ocr_dpi: int = setting(200, "Resolution of pages for OCR, 70 to 600", "MUNIMENT_OCR_DPI")
     max_pages: int = setting(3000, "Maximum number of pages of a document", "MUNIMENT_READER_MAX_PAGES")
+    max_paragraphs: int = setting(
+        250_000, "Maximum number of paragraphs of a document", "MUNIMENT_READER_MAX_PARAGRAPHS"
+    )
+    max_characters: int = setting(
+        50_000_000, "Maximum number of characters of a document", "MUNIMENT_READER_MAX_CHARACTERS"
+    )
+    max_rows: int = setting(
+        300_000,
+        "Maximum number of pages, paragraphs and figures of a document together",
+        "MUNIMENT_READER_MAX_ROWS",
+    )
+    max_expansion: int = setting(
+        200,
+        "How many times as large as the file its content may be. Contents of a few megabytes are always allowed",
+        "MUNIMENT_READER_MAX_EXPANSION",
+    )
     memory_bytes: int = setting(2 << 30, "Memory limit for processing one document", "MUNIMENT_READER_MEMORY_BYTES")
 
     @property
@@ -88,7 +104,7 @@ class ReaderSettings(SettingsSection):
             raise ValueError("must be between 70 and 600")
         return value
 
-    @field_validator("max_pages", "memory_bytes")
+    @field_validator("max_pages", "max_paragraphs", "max_characters", "max_rows", "max_expansion", "memory_bytes")
     @classmethod
     def _at_least_one(cls, value: int) -> int:
         if value < 1:

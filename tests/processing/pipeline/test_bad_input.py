@@ -59,7 +59,7 @@ REFUSED = [
     RejectedFile("no pages", PDF, lambda: repeated(0), "corrupt"),
     *(RejectedFile("packing bomb", kind, partial(bad_files.packing_bomb, kind), "reader_memory") for kind in PACKED),
     *(RejectedFile("laughing", kind, partial(bad_files.laughing, kind), "corrupt") for kind in (DOCX, ODT, XLSX)),
-    RejectedFile("memory bomb", DOCX, lambda: bad_files.memory_bomb_docx(60_000_000), "reader_memory"),
+    RejectedFile("memory bomb", DOCX, lambda: bad_files.memory_bomb_docx(60_000_000), "too_large"),
     RejectedFile("deep", DOCX, lambda: bad_files.deep_docx(100_000), "corrupt"),
 ]
 

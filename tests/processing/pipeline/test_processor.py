@@ -1,7 +1,5 @@
 """From a queued run to a completed document: computed once, found by everyone afterwards."""
 
-from pathlib import Path
-
 import pytest
 from sqlalchemy import Connection, event
 
@@ -9,15 +7,12 @@ from muniment.artifacts.deletion import ArtifactDeleter, DeletedDocument, artifa
 from muniment.artifacts.keys import SharingScope, reading_variant
 from muniment.artifacts.repository import ArtifactKey
 from muniment.artifacts.text_packs import read_page_text
-from muniment.processing.pipeline import artifact_builder
 from muniment.processing.pipeline.nodes.extract_text import _lock_name
-from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Word
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.storage.db.principal import Service
 from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository, reserve
 from muniment.storage.deletions.tables import LedgerStore
-from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.objects.port import ObjectNotFound
 from muniment.storage.tasks.port import FAST, READING, RetryLater
 from tests.processing.worker_fixture import FIRST_TEXT, SECOND_TEXT, WorkerFixture
@@ -191,31 +186,6 @@ async def test_what_went_well_has_no_error_at_all(worker_env: WorkerFixture) -> 
     assert worker_env.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
 
 
-class FullDisk(FolderObjectStore):
-    """Store that accepts the pack, after which the worker's transaction fails."""
-
-    def __init__(self, worker_env: WorkerFixture, root: Path) -> None:
-        super().__init__(root)
-        self._desk = worker_env
-
-    async def put(self, key: str, data: bytes) -> None:
-        await super().put(key, data)
-        if key.startswith("artifacts/"):
-            self._desk.seed.execute(
-                "ALTER TABLE artifact_pages ADD CONSTRAINT broken CHECK (page_number < 0) NOT VALID"
-            )
-
-
-async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(
-    worker_env: WorkerFixture, tmp_path: Path
-) -> None:
-    worker_env.objects = FullDisk(worker_env, tmp_path / "blobs")
-    await worker_env.process(await worker_env.document())
-    due = "SELECT count(*) FROM deletions WHERE reason = 'never_kept' AND next_attempt_at <= now()"
-    assert worker_env.seed.one(due) == 1
-    assert worker_env.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "internal"
-
-
 async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(worker_env: WorkerFixture) -> None:
     document_id = await worker_env.document()
     key = "artifacts/somebody/unkept"
@@ -237,15 +207,3 @@ async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(worke
     assert await ledger.process(worker_env.owner.organization_id, line_ids) == 0
     with pytest.raises(ObjectNotFound):
         await worker_env.objects.size_bytes(key)
-
-
-async def test_a_document_that_holds_more_than_a_library_is_refused(
-    worker_env: WorkerFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(artifact_builder, "MAX_WORDS", 10_000)
-    words = tuple(Word(0, 1, (0, 0, 1, 1)) for _ in range(1001))
-    worker_env.reader.pages = [
-        ExtractedPage(number, "a", ExtractionMethod.TEXT, words=words) for number in range(1, 11)
-    ]
-    await worker_env.process(await worker_env.document())
-    assert worker_env.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"

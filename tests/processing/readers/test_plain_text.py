@@ -54,11 +54,11 @@ def test_an_empty_file_is_one_page_without_text() -> None:
     assert (page.text, page.method) == ("", ExtractionMethod.NONE)
 
 
-def test_pages_that_a_file_claims_are_bounded_but_not_the_pieces_of_a_long_text() -> None:
+@pytest.mark.parametrize("content", [b"x\f" * 5, b"x" * 1000], ids=["claimed", "split"])
+def test_pages_that_a_file_claims_and_pieces_of_a_long_text_are_limited(content: bytes) -> None:
     few = ReaderResources(max_pages=3)
-    assert len(read(b"x" * 1000, TEXT, ReadingOptions(text_page_characters=100), few)) == 10
     with pytest.raises(Unreadable) as refused:
-        read(b"x\f" * 5, TEXT, resources=few)
+        read(content, TEXT, ReadingOptions(text_page_characters=100), few)
     assert refused.value.code is UnreadableCode.TOO_MANY_PAGES
 
 

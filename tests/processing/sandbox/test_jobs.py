@@ -152,3 +152,14 @@ async def test_real_files_give_all_their_pages_or_say_why_not(sandbox: Sandbox) 
             async with sandbox.read(file, PDF, ReadingOptions()) as reading:
                 numbers = [page.number async for page in reading.pages]
             assert numbers == list(range(1, reading.total_pages + 1))
+
+
+async def test_the_child_itself_stops_at_a_limit() -> None:
+    sandbox = Sandbox(ReaderResources(max_characters=5))
+    try:
+        with a_file(a_pdf()) as file, pytest.raises(Unreadable) as refused:
+            async with sandbox.read(file, PDF, ReadingOptions()) as reading:
+                _ = [page async for page in reading.pages]
+    finally:
+        await sandbox.close()
+    assert refused.value.code is UnreadableCode.TOO_LARGE

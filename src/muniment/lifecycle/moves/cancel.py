@@ -1,11 +1,13 @@
 """Cancel the processing of a document (docs/contracts.md#cancel)."""
 
+from muniment.artifacts.deletion import DeletedDocument, artifact_deletions
 from muniment.audit.events import DocumentCancelled
 from muniment.audit.log import AuditLog
 from muniment.lifecycle.engine import DocumentMove, MoveEngine
 from muniment.lifecycle.obstacles import MoveContext
 from muniment.lifecycle.rules import Move
 from muniment.lifecycle.status import change_status
+from muniment.storage.deletions.ledger import LedgerRepository
 from muniment.storage.tasks.port import RevokeReason
 
 CANCELLED_MESSAGE = "Processing cancelled by user"
@@ -26,5 +28,9 @@ class Cancel(DocumentMove[None]):
             "processing_errors": [{"code": RevokeReason.CANCELLED, "message": CANCELLED_MESSAGE}],
         }
         await change_status(work.session, self.move, document.id, document.epoch, **columns)
+        # What the run has stored, unless another document uses it. It can store nothing more.
+        of_document = DeletedDocument(document.organization_id, document.kb_id, document.id)
+        entries = artifact_deletions(of_document, [document.content_hmac], reason=RevokeReason.CANCELLED)
+        await LedgerRepository(work.session).add(entries)
         event = DocumentCancelled(document.id, document.kb_id, document.name, before=document.status)
         await AuditLog(work).record(event)

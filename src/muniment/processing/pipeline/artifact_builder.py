@@ -9,11 +9,8 @@ from uuid import UUID
 from muniment.artifacts.repository import NewArtifact, part_as_json
 from muniment.artifacts.text_packs import StoredPageText, TextPackWriter, paragraph_uri, text_sha256
 from muniment.processing.readers.contract import Box, ExtractedPage, ExtractionMethod, Figure
-from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.search.indexing.builder import keep_in_memory
 from muniment.search.indexing.chunking import ParagraphSpan, SourcePage
-
-MAX_WORDS = 10_000_000
 
 
 class ArtifactBuilder:
@@ -23,7 +20,6 @@ class ArtifactBuilder:
         self.pack = TextPackWriter(organization_id)
         self.total_words = 0
         self.methods: Counter[str] = Counter()
-        self._rows = 0
         self._problems: list[dict[str, Any]] = []
         self._pages: list[str] = []
         self._paragraphs: list[str] = []
@@ -34,12 +30,9 @@ class ArtifactBuilder:
         return len(self._pages)
 
     def add_page(self, page: ExtractedPage) -> None:
-        """Add the next page. Raises `Unreadable` if the document is too large for its rows to fit into memory."""
+        """Add the next page. `LimitCounter` keeps the rows of all pages small enough for memory."""
         words = len(page.text.split())
         self.total_words += words
-        self._rows += len(page.words) + len(page.paragraphs) + len(page.figures)
-        if max(self.total_words, self._rows) > MAX_WORDS:
-            raise Unreadable(UnreadableCode.READER_MEMORY, f"This file has more than {MAX_WORDS:,} words. Split it.")
         stored = self.pack.add_page(page.text)
         self.methods[page.method] += 1
         if page.problem:

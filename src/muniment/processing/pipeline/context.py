@@ -12,7 +12,7 @@ from uuid import UUID
 from muniment.artifacts.keys import READING_VERSION, ReadingVariant
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
-from muniment.processing.readers.contract import ReadingOptions
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.runs.repository import ClaimedRun, DocumentRecord, RunRepository
 from muniment.processing.runs.tables import StepStatus
 from muniment.processing.sandbox.client import FileReader
@@ -22,6 +22,7 @@ from muniment.search.indexing.repository import InstalledModels
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
+from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import RetryLater
 from muniment.storage.tasks.worker_registry import WorkerRegistry
@@ -73,8 +74,12 @@ class RunServices:
     shares_artifacts: bool
     """Whether all organizations share artifacts."""
     installed_models: InstalledModels
+    ledger: Ledger
+    """Deletes at once what a failed run wrote."""
     workers: WorkerRegistry
     """Where this worker is registered, and the deaths of others are found."""
+    resources: ReaderResources = field(default_factory=ReaderResources)
+    """Limits that a document must not exceed, whatever the sandboxed reader says."""
     index_copier: IndexCopier | None = None
     """Set if an external index holds copies of the passages."""
     partial_pages_interval: float = 5.0

@@ -1,6 +1,7 @@
 """Process one job: publish an existing artifact at once, or claim the run and execute the graph."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from uuid import UUID
 
@@ -33,6 +34,7 @@ from muniment.processing.sandbox.parent.job import ReaderKilled
 from muniment.storage.db.advisory_locks import document_lock_name
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
+from muniment.storage.deletions.ledger import process_now
 from muniment.storage.objects.async_io import run_to_completion
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RetryLater, RunJob
 
@@ -118,13 +120,16 @@ class RunProcessor:
             if claimed is None:
                 return None
             run, _ = claimed
-            if await self._is_guilty(work, run):
-                await _quarantine(work, run)
-                return None
-            if is_isolated:
+            is_guilty = await self._is_guilty(work, run)
+            if is_guilty:
+                entry_ids = await _quarantine(work, run)
+            elif is_isolated:
                 await workers.set_isolating(work, is_isolating=True)
             elif needs_isolation(run.deaths):
                 raise _IsolationNeeded
+        if is_guilty:
+            await process_now(self._services.ledger, run.organization_id, entry_ids)
+            return None
         return claimed
 
     async def _is_guilty(self, work: Work[Service], run: ClaimedRun) -> bool:
@@ -167,13 +172,13 @@ async def _publish_and_complete(work: Work[Service], run_id: UUID, artifact: Tex
     await complete_run(work, run)
 
 
-async def _quarantine(work: Work[Service], run: ClaimedRun) -> None:
-    """Fail the run in the step in which it died."""
+async def _quarantine(work: Work[Service], run: ClaimedRun) -> Sequence[UUID]:
+    """Fail the run in the step in which it died. Return ledger entries to be processed after the commit."""
     log.error(
         "processing.quarantined",
         run_id=str(run.run_id),
         document_id=str(run.document_id),
         deaths=[str(death.process) for death in run.deaths],
     )
-    step = await RunRepository(work.session).find_last_step(run) or "ExtractText"
-    await fail_run(work, run, step=step, code=QUARANTINED, message=QUARANTINED_MESSAGE)
+    step, _ = await RunRepository(work.session).find_state(run)
+    return await fail_run(work, run, step=step or STEP_ORDER[0], code=QUARANTINED, message=QUARANTINED_MESSAGE)

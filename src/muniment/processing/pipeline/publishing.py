@@ -1,6 +1,6 @@
 """Make a document show an artifact, and complete or fail its run."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
 import structlog
@@ -17,6 +17,7 @@ from muniment.documents.tables import Document
 from muniment.knowledge_bases.tables import HandoverPolicy
 from muniment.lifecycle.rules import Move
 from muniment.lifecycle.status import change_status
+from muniment.processing.pipeline.cleanup import delete_unused_artifact
 from muniment.processing.results.hydration import save_diagrams, save_metrics, save_pages, save_paragraphs
 from muniment.processing.runs.repository import ClaimedRun, RunRepository, RunSuperseded
 from muniment.processing.runs.tables import StepStatus
@@ -125,15 +126,24 @@ def log_completed(run: ClaimedRun, *, pages: int, unread_pages: int) -> None:
     log.info("processing.completed", **ids, pages=pages, unread_pages=unread_pages)
 
 
-async def fail_run(work: Work[Service], run: ClaimedRun, *, step: str, code: str, message: str) -> None:
-    """Fail the run and its document. A failed reread changes nothing but its run."""
+async def fail_run(work: Work[Service], run: ClaimedRun, *, step: str, code: str, message: str) -> Sequence[UUID]:
+    """Fail the run and its document, and delete what nobody else uses of its results.
+
+    A failed reread changes nothing but its run. Return ledger entries to be processed after the commit.
+    """
     runs = RunRepository(work.session)
     error = {"code": code, "message": message, "step": step}
     await runs.record_steps(run, {step: StepStatus.FAILED}, error=error)
+    _, artifact_id = await runs.find_state(run)
     await runs.finish(run, RunStatus.FAILED, error)
-    await LedgerRepository(work.session).release_reservations(run.document_id)
+    await _fail_document(work, run, error)
+    released = await LedgerRepository(work.session).release_reservations(run.document_id)
+    return [*released, *(await delete_unused_artifact(work, artifact_id) if artifact_id else ())]
+
+
+async def _fail_document(work: Work[Service], run: ClaimedRun, error: Mapping[str, str]) -> None:
     if run.is_reread:
         return
-    columns = {"processing_status": "failed", "processing_errors": [error], "last_error": message}
+    columns = {"processing_status": "failed", "processing_errors": [error], "last_error": error["message"]}
     if not await change_status(work.session, Move.FAIL, run.document_id, run.epoch, **columns):
         raise RunSuperseded

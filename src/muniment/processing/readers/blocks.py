@@ -15,7 +15,8 @@ from muniment.processing.readers.contract import (
     ReaderResources,
     ReadingOptions,
 )
-from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
+from muniment.processing.readers.errors import parser_errors_as_unreadable
+from muniment.processing.readers.limits import LimitCounter
 
 PAGE_BREAK = "\f"
 """Page break inside the text of a block."""
@@ -90,14 +91,26 @@ def paginate(
     """Split blocks into pages in two passes: the first one counts, so that the second one holds only one page.
 
     Pages that a format defines itself may be somewhat longer than `text_page_characters` before they are split.
-    `resources.max_pages` limits the pages that a file claims to have; pages that we split are limited by its size.
     """
     limit = int(options.text_page_characters * (_OWN_PAGE_TOLERANCE if has_pages else 1))
     with parser_errors_as_unreadable(kind):
-        total = sum(1 for _ in _split_into_pages(blocks(), limit, resources.max_pages))
-    return OpenedDocument(
-        max(total, 1), _number_pages(kind, lambda: _split_into_pages(blocks(), limit, resources.max_pages))
-    )
+        total = _count_pages(_split_into_pages(limit_blocks(blocks(), resources), limit), resources)
+    return OpenedDocument(max(total, 1), _number_pages(kind, lambda: _split_into_pages(blocks(), limit)))
+
+
+def limit_blocks(blocks: Iterable[Block], resources: ReaderResources) -> Iterator[Block]:
+    """Yield the blocks of a file until there are too many of them."""
+    counter = LimitCounter(resources)
+    for block in blocks:
+        counter.add(paragraphs=bool(block.text), characters=len(block.text), figures=len(block.figures))
+        yield block
+
+
+def _count_pages(pages: Iterable[list[Block]], resources: ReaderResources) -> int:
+    counter = LimitCounter(resources)
+    for _ in pages:
+        counter.end_page()
+    return counter.pages
 
 
 def make_page(number: int, blocks: Iterable[Block]) -> ExtractedPage:
@@ -127,17 +140,14 @@ def _number_pages(kind: str, pages: Callable[[], Iterator[list[Block]]]) -> Iter
         yield make_page(1, ())
 
 
-def _split_into_pages(blocks: Iterable[Block], limit: int, max_own_pages: int) -> Iterator[list[Block]]:
+def _split_into_pages(blocks: Iterable[Block], limit: int) -> Iterator[list[Block]]:
     page: list[Block] = []
-    length = own_pages = 0
+    length = 0
     for piece in _fitting_pieces(blocks, limit):
         added = len(piece.block.text) + len(PARAGRAPH_BREAK)
         if page and (piece.begins_page or length + added > limit + len(PARAGRAPH_BREAK)):
             yield page
             page, length = [], 0
-            own_pages += piece.begins_page
-            if own_pages >= max_own_pages:
-                raise Unreadable(UnreadableCode.TOO_MANY_PAGES, f"The file has more than {max_own_pages:,} pages.")
         page.append(piece.block)
         length += added
     if page:

@@ -127,6 +127,12 @@ class ReaderResources:
     first_page: int = 1
     """Earlier pages are known from an interrupted run. A reader may skip them."""
     max_pages: int = 3000
+    max_paragraphs: int = 250_000
+    max_characters: int = 50_000_000
+    max_rows: int = 300_000
+    """Maximum number of pages, paragraphs and figures together: each is a row."""
+    max_expansion: int = 200
+    """How many times as large as the file its content may be. Small contents are always allowed."""
     max_pixels: int = 100_000_000
     """Maximum number of pixels of one image or rendered page."""
     max_unpacked_bytes: int = 1 << 30

@@ -22,6 +22,7 @@ class UnreadableCode(StrEnum):
     ENCRYPTED = "encrypted"
     CORRUPT = "corrupt"
     TOO_MANY_PAGES = "too_many_pages"
+    TOO_LARGE = "too_large"
     READER_TIMEOUT = "reader_timeout"
     READER_MEMORY = "reader_memory"
     UNSUPPORTED = "unsupported"

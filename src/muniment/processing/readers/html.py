@@ -13,6 +13,7 @@ from muniment.processing.readers.blocks import Block, collapse_whitespace, make_
 from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
 from muniment.processing.readers.encodings import detect_encoding, encoding_from_bom, resolve_encoding
 from muniment.processing.readers.errors import parser_errors_as_unreadable
+from muniment.processing.readers.limits import LimitCounter
 
 _MAX_DEPTH = 512
 
@@ -103,7 +104,8 @@ _RUBY_TEXT = frozenset({"rt", "rp"})
 class BlockExtractor:
     """Collects text until a block ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, resources: ReaderResources) -> None:
+        self._counter = LimitCounter(resources)
         self._blocks: list[Block] = []
         self._words: list[str] = []
         self._kinds: list[ParagraphKind] = [ParagraphKind.TEXT]
@@ -185,7 +187,7 @@ class BlockExtractor:
         lines = [make_row(cells) for cells in self._rows or ()]
         self._rows = None
         self._words.clear()
-        self._blocks.append(Block("\n".join(line for line in lines if line), ParagraphKind.TABLE))
+        self._add_block(Block("\n".join(line for line in lines if line), ParagraphKind.TABLE))
 
     def _add_text(self, text: str) -> None:
         self._words.append(text.replace("\f", " ") if self._pre_depth else _COLLAPSIBLE.sub(" ", text))
@@ -197,7 +199,14 @@ class BlockExtractor:
             parts = re.split(r"\n[ \t]*\n", text)
         else:
             parts = ["\n".join(_COLLAPSIBLE.sub(" ", line).strip() for line in text.split("\n"))]
-        self._blocks += [Block(part, self._kinds[-1]) for part in parts if part.strip()]
+        for part in parts:
+            if part.strip():
+                self._add_block(Block(part, self._kinds[-1]))
+
+    def _add_block(self, block: Block) -> None:
+        # Here and not only when pages are counted: the rest of a page that is too long must not be walked.
+        self._counter.add(paragraphs=1, characters=len(block.text), figures=0)
+        self._blocks.append(block)
 
 
 def _walk_tree(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
@@ -221,6 +230,8 @@ def _walk_tree(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 
 def _find_layout_tables(root: LexborNode) -> set[int]:
     """Return tables used for layout instead of data: those that contain tables, lists or headings."""
+    if root.css_first("table") is None:
+        return set()
     found: set[int] = set()
     around: list[int] = []
     for node, is_end in _walk_tree(root):
@@ -260,14 +271,14 @@ _DECLARED_ENCODING = re.compile(
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     with parser_errors_as_unreadable("HTML"):
         encoding = _find_encoding(file)
-        blocks = html_blocks(file.read().decode(encoding, errors="replace"))
+        blocks = html_blocks(file.read().decode(encoding, errors="replace"), resources)
     return paginate("HTML", lambda: blocks, options, resources)
 
 
-def html_blocks(source: str) -> list[Block]:
+def html_blocks(source: str, resources: ReaderResources) -> list[Block]:
     """Yield the paragraphs of a page, its title first unless a heading repeats it."""
     tree = LexborHTMLParser(limit_nesting(source.replace("\0", "")))
-    blocks = BlockExtractor().extract(tree.root) if tree.root else []
+    blocks = BlockExtractor(resources).extract(tree.root) if tree.root else []
     title_element = tree.head.css_first("title") if tree.head else None
     title = collapse_whitespace(title_element.text()) if title_element else ""
     if title and not _has_heading(blocks, title):

@@ -11,7 +11,7 @@ from email.policy import default
 from io import BytesIO
 from typing import BinaryIO, cast
 
-from muniment.processing.readers.blocks import Block, collapse_whitespace, paginate
+from muniment.processing.readers.blocks import Block, collapse_whitespace, limit_blocks, paginate
 from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
 from muniment.processing.readers.encodings import detect_encoding, resolve_encoding
 from muniment.processing.readers.errors import parser_errors_as_unreadable
@@ -141,27 +141,27 @@ _MAX_DEPTH = 3
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     with parser_errors_as_unreadable("mail"):
         message = BytesParser(policy=default).parse(file)
-        blocks = list(_read_message(message, _MAX_DEPTH))
+        blocks = list(limit_blocks(_read_message(message, _MAX_DEPTH, resources), resources))
     return paginate("mail", lambda: blocks, options, resources)
 
 
-def _read_message(message: EmailMessage, depth: int) -> Iterator[Block]:
+def _read_message(message: EmailMessage, depth: int, resources: ReaderResources) -> Iterator[Block]:
     yield Block(header(message, "Subject"), ParagraphKind.HEADING)
     lines = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := header(message, name))]
     yield Block("\n".join(lines))
     parts = classify_parts(message)
     for body in parts.bodies:
-        yield from _read_body(body)
+        yield from _read_body(body, resources)
     names = [file_name(part) for part in parts.attachments]
     if names:
         yield Block(f"Attachments: {', '.join(names)}")
     for inner in parts.messages if depth else ():
-        yield from _read_message(inner, depth - 1)
+        yield from _read_message(inner, depth - 1, resources)
 
 
-def _read_body(part: EmailMessage) -> Iterator[Block]:
+def _read_body(part: EmailMessage, resources: ReaderResources) -> Iterator[Block]:
     text = decode_text(part)
     if part.get_content_type() == "text/html":
-        yield from html_blocks(text)
+        yield from html_blocks(text, resources)
     else:
         yield from text_blocks(iter(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")))

@@ -102,7 +102,7 @@ def _render_part(file: BinaryIO, source: str, resources: ReaderResources) -> con
     format_name = PART_FORMATS.get(PurePosixPath(source).suffix.lower())
     if format_name is None:
         raise Unreadable(UnreadableCode.UNSUPPORTED, "This figure has a format that cannot be displayed.")
-    part = BytesIO(OfficePackage(file, resources.max_unpacked_bytes).read(source))
+    part = BytesIO(OfficePackage(file, resources).read(source))
     # Office programs accept a JPEG that is called a PNG, and so do we.
     known = [format_name, *(each for each in FORMATS.values() if each != format_name)]
     return encode_png(decode(open_image(part, known), resources.max_pixels))

@@ -196,9 +196,11 @@ class RunRepository:
         deaths = tuple(Death.from_json(death) for death in row.deaths)
         return replace(ClaimedRun(*row[:_RUN_COLUMNS]), deaths=deaths), DocumentRecord(*row[_RUN_COLUMNS + 1 :])
 
-    async def find_last_step(self, run: ClaimedRun) -> str | None:
-        """Return the step that the run began or ended last."""
-        return await self._session.scalar(select(ProcessingRun.last_step).where(ProcessingRun.run_id == run.run_id))
+    async def find_state(self, run: ClaimedRun) -> tuple[str | None, UUID | None]:
+        """Return the step that the run began or ended last, and the artifact that it protects."""
+        columns = select(ProcessingRun.last_step, ProcessingRun.artifact_text_id)
+        row = (await self._session.execute(columns.where(ProcessingRun.run_id == run.run_id))).one_or_none()
+        return (row.last_step, row.artifact_text_id) if row else (None, None)
 
     async def record_steps(
         self,

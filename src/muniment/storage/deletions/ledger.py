@@ -149,19 +149,20 @@ class LedgerRepository:
         reserved = select(LedgerEntry.target).where(*_reserved_below(prefix), LedgerEntry.attempts == 0)
         return sorted(await self._session.scalars(reserved))
 
-    async def release_below(self, prefix: str) -> None:
-        """Make the reservations of all objects below this prefix due now."""
-        await self._make_due(*_reserved_below(prefix))
+    async def release_below(self, prefix: str) -> Sequence[UUID]:
+        """Make the reservations of all objects below this prefix due now. Return their ids."""
+        return await self._make_due(*_reserved_below(prefix))
 
-    async def release_reservations(self, document_id: UUID) -> None:
-        """Make all reservations of the document due now, because its run has ended without using them."""
-        await self._make_due(
+    async def release_reservations(self, document_id: UUID) -> Sequence[UUID]:
+        """Make all reservations of the document due now, because its run has ended without using them. Return their
+        ids."""
+        return await self._make_due(
             LedgerEntry.document_id == document_id, LedgerEntry.reason == RESERVATION, LedgerEntry.done_at.is_(None)
         )
 
-    async def _make_due(self, *conditions: ColumnElement[bool]) -> None:
-        due = update(LedgerEntry).where(*conditions).values(next_attempt_at=func.now())
-        await self._session.execute(due.execution_options(synchronize_session=False))
+    async def _make_due(self, *conditions: ColumnElement[bool]) -> Sequence[UUID]:
+        due = update(LedgerEntry).where(*conditions).values(next_attempt_at=func.now()).returning(LedgerEntry.id)
+        return (await self._session.scalars(due.execution_options(synchronize_session=False))).all()
 
     async def make_due(self, document_ids: Sequence[UUID]) -> Sequence[UUID]:
         """Make all pending entries of these documents due now, whenever they were tried last. Return their ids."""

@@ -5,7 +5,8 @@ import pytest
 from openpyxl import Workbook
 
 from muniment.documents.media_types.types import XLSX
-from muniment.processing.readers.contract import ReadingOptions
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from tests.processing.readers.office_files import R, a_zip, paragraphs, read
 
 
@@ -79,3 +80,11 @@ def test_few_cells_far_from_each_other_do_not_make_a_text_of_tabs() -> None:
     rows = "".join(f'<row><c r="{chr(65 + n // 26)}{chr(65 + n % 26)}1"><v>1</v></c></row>' for n in range(600))
     pages = read(a_sheet(f"<sheetData>{rows}</sheetData>"), XLSX)
     assert sum(len(page.text) for page in pages) < 100_000
+
+
+def test_the_pages_of_a_long_sheet_are_limited() -> None:
+    row = f'<row><c t="inlineStr"><is><t>{"x" * 5000}</t></is></c></row>'
+    assert len(read(a_sheet(row * 10), XLSX)) > 3
+    with pytest.raises(Unreadable) as refused:
+        read(a_sheet(row * 10), XLSX, resources=ReaderResources(max_pages=3))
+    assert refused.value.code is UnreadableCode.TOO_MANY_PAGES

@@ -9,6 +9,7 @@ from muniment.processing.pipeline.context import RunContext, RunState
 from muniment.processing.pipeline.publishing import fail_run
 from muniment.processing.readers.errors import Unreadable
 from muniment.processing.runs.repository import RunSuperseded
+from muniment.storage.deletions.ledger import process_now
 from muniment.storage.tasks.port import RetryLater
 
 log = structlog.get_logger()
@@ -42,8 +43,10 @@ async def error_handling(state: RunState, error: NodeError, runtime: Runtime[Run
     )
     if code == INTERNAL_ERROR:
         log.error("processing.internal_error", run_id=str(run.run_id), step=error.node, exc_info=reason)
-    async with runtime.context.services.database.service_work(runtime.context.service) as work:
-        await fail_run(work, run, step=error.node, code=code, message=message)
+    services = runtime.context.services
+    async with services.database.service_work(runtime.context.service) as work:
+        entry_ids = await fail_run(work, run, step=error.node, code=code, message=message)
+    await process_now(services.ledger, run.organization_id, entry_ids)
     return {}
 
 

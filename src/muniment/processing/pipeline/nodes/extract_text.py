@@ -3,6 +3,7 @@ exists.
 """
 
 import asyncio
+import os
 import time
 from contextlib import suppress
 from typing import BinaryIO
@@ -13,10 +14,12 @@ from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
 from muniment.errors import Unavailable
 from muniment.processing.pipeline.artifact_builder import ArtifactBuilder
+from muniment.processing.pipeline.cleanup import release_reservation
 from muniment.processing.pipeline.context import RunContext, RunState, artifact_state
 from muniment.processing.pipeline.partial_pages import PartialPages
 from muniment.processing.pipeline.publishing import pin_artifact
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.processing.readers.limits import LimitCounter
 from muniment.processing.runs.repository import RunRepository, RunSuperseded
 from muniment.processing.runs.tables import StepStatus
 from muniment.storage.deletions.ledger import Reservation, reserve
@@ -68,7 +71,7 @@ async def extract_text(state: RunState, runtime: Runtime[RunContext]) -> RunStat
         try:
             artifact = await _extract(context, key, builder, partial, reservation)
         except BaseException:
-            await run_to_completion(_release_reservation(context, reservation))
+            await run_to_completion(release_reservation(context, reservation))
             raise
     return artifact_state(artifact)
 
@@ -78,12 +81,6 @@ def _lock_name(key: ArtifactKey) -> str:
     variant = key.variant
     fields = f"algorithm_version={variant.algorithm_version!r}, params_fingerprint={variant.params_fingerprint!r}"
     return f"compute {key.content_key} Variant({fields})"
-
-
-async def _release_reservation(context: RunContext, reservation: Reservation) -> None:
-    with suppress(Unavailable):  # then the ledger deletes the pack when the reservation expires
-        async with context.services.database.service_work(context.service) as work:
-            await reservation.release(work)
 
 
 def _require_installed_version(context: RunContext, key: ArtifactKey) -> None:
@@ -114,13 +111,17 @@ async def _extract(
 async def _read_pages(context: RunContext, file: BinaryIO, builder: ArtifactBuilder, partial: PartialPages) -> None:
     """Add all pages to the builder: first those that an interrupted run has left, then the others as they are read."""
     services, record = context.services, context.record
+    counter = LimitCounter(services.resources, os.fstat(file.fileno()).st_size)
     for page in await partial.load():
+        counter.add_page(page)
         builder.add_page(page)
     first_page = builder.total_pages + 1
     async with services.reader.read(file, record.media_type, services.options, first_page=first_page) as opened:
+        counter.require_pages(opened.total_pages)
         progress = ProgressReporter(context, EXTRACT_TEXT, opened.total_pages)
         try:
             async for page in opened.pages:
+                counter.add_page(page)
                 builder.add_page(page)
                 await partial.add(page)
                 await progress.report_page(page.number)

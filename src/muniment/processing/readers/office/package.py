@@ -2,25 +2,31 @@
 
 import posixpath
 import zlib
+from io import SEEK_END
 from typing import IO, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, LargeZipFile, ZipFile, ZipInfo
 
+from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.processing.readers.limits import expansion_error
 
 _MAX_PARTS = 20_000
 _IS_ENCRYPTED = 0x01
+_XML_NAMES = (".xml", ".rels")
+_ALWAYS_ALLOWED_BYTES = 32 << 20
 
 
 class OfficePackage:
     """Parts by name. Names are case-insensitive, as the formats require."""
 
-    def __init__(self, file: BinaryIO, max_unpacked_bytes: int) -> None:
+    def __init__(self, file: BinaryIO, resources: ReaderResources) -> None:
         try:
             self._archive = ZipFile(file)
         except (BadZipFile, LargeZipFile, NotImplementedError, ValueError, OSError, EOFError) as error:
             raise Unreadable(UnreadableCode.CORRUPT, "The file is incomplete or damaged.") from error
         self._parts = {_normalize_name(entry.filename): entry for entry in self._archive.infolist()}
-        _check_limits(self._archive.infolist(), max_unpacked_bytes)
+        _check_limits(self._archive.infolist(), resources.max_unpacked_bytes)
+        _check_expansion(self._archive.infolist(), file.seek(0, SEEK_END), resources.max_expansion)
 
     def __contains__(self, name: str) -> bool:
         return _normalize_name(name) in self._parts
@@ -63,6 +69,13 @@ def _check_limits(entries: list[ZipInfo], max_unpacked_bytes: int) -> None:
     # Other methods unpack without limits, and no office program uses them.
     if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
         raise Unreadable(UnreadableCode.UNSUPPORTED, "The file uses an unsupported compression method.")
+
+
+def _check_expansion(entries: list[ZipInfo], file_bytes: int, max_expansion: int) -> None:
+    """Check the parts that become text. Images unpack far more, and have limits of their own."""
+    unpacked = sum(entry.file_size for entry in entries if entry.filename.lower().endswith(_XML_NAMES))
+    if unpacked > max(_ALWAYS_ALLOWED_BYTES, file_bytes * max_expansion):
+        raise expansion_error(max_expansion)
 
 
 def _damaged_error(name: str) -> Unreadable:

@@ -1,5 +1,6 @@
 """Jobs a child can run. Importing this module imports every reader, and what they would import later."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -7,6 +8,7 @@ from typing import Any, BinaryIO
 from PIL import Image as Pillow
 
 from muniment.processing.readers.contract import Box, ReaderResources, ReadingOptions
+from muniment.processing.readers.limits import LimitCounter
 from muniment.processing.readers.registry import reader_for
 from muniment.processing.readers.rendering import render_figure, render_page
 from muniment.processing.sandbox.child.main import Job
@@ -17,9 +19,12 @@ def _read(file: BinaryIO, arguments: Mapping[str, Any], frames: FrameWriter) -> 
     media_type, options = arguments["media_type"], _options(arguments["options"])
     first_page = arguments["first_page"]
     resources = replace(ReaderResources(**arguments["means"]), first_page=first_page)
+    counter = LimitCounter(resources, os.fstat(file.fileno()).st_size)
     reading = reader_for(media_type).open_file(file, media_type, options, resources)
+    counter.require_pages(reading.total_pages)
     frames.opened(reading.total_pages)
     for page in reading.pages:
+        counter.add_page(page)
         # Readers for which a page is cheap do not skip any.
         if page.number >= first_page:
             frames.page(page)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, make_row, paginate
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, limit_blocks, make_row, paginate
 from muniment.processing.readers.captions import assign_captions
 from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
 from muniment.processing.readers.errors import parser_errors_as_unreadable
@@ -29,7 +29,8 @@ _WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "smartTag", "ins", "mov
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     with parser_errors_as_unreadable("Word"):
-        blocks = assign_captions(_Document(OfficePackage(file, resources.max_unpacked_bytes), options).blocks())
+        document = _Document(OfficePackage(file, resources), options)
+        blocks = assign_captions(limit_blocks(document.blocks(), resources))
     return paginate("Word", lambda: blocks, options, resources, has_pages=True)
 
 

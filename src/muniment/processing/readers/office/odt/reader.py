@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, make_row, paginate
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, limit_blocks, make_row, paginate
 from muniment.processing.readers.captions import assign_captions
 from muniment.processing.readers.contract import Figure, OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
 from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
@@ -22,9 +22,9 @@ _MAX_REPEATED = 100
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     with parser_errors_as_unreadable("OpenDocument"):
-        package = OfficePackage(file, resources.max_unpacked_bytes)
+        package = OfficePackage(file, resources)
         _reject_encrypted(package)
-        blocks = assign_captions(_Document(package, options).blocks())
+        blocks = assign_captions(limit_blocks(_Document(package, options).blocks(), resources))
     return paginate("OpenDocument", lambda: blocks, options, resources, has_pages=True)
 
 

@@ -123,7 +123,7 @@ def _extent_emu(extent: Element, name: str) -> int:
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     with parser_errors_as_unreadable("PowerPoint"):
-        package = OfficePackage(file, resources.max_unpacked_bytes)
+        package = OfficePackage(file, resources)
         slides = _list_slides(package)
         if len(slides) > resources.max_pages:
             raise Unreadable(UnreadableCode.TOO_MANY_PAGES, f"The file has more than {resources.max_pages:,} slides.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, paginate
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, limit_blocks, paginate
 from muniment.processing.readers.captions import assign_captions
 from muniment.processing.readers.contract import (
     PARAGRAPH_BREAK,
@@ -112,8 +112,8 @@ def _column_index(reference: str) -> int:
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     with parser_errors_as_unreadable("Excel"):
-        workbook = _Workbook(OfficePackage(file, resources.max_unpacked_bytes), options)
-        blocks = assign_captions(workbook.blocks())
+        workbook = _Workbook(OfficePackage(file, resources), options)
+        blocks = assign_captions(limit_blocks(workbook.blocks(), resources))
     return paginate("Excel", lambda: blocks, options, resources)
 
 
