@@ -72,6 +72,13 @@ def a_link(setup: ChangeSetup) -> Prepared:
     return {"json": {"token": "a link"}, "actor": person.id}
 
 
+def a_failed_replacement(setup: ChangeSetup) -> Prepared:
+    """Return a document that was reverted automatically."""
+    document_id = setup.document("completed")
+    setup.seed.failed_replacement(document_id, name=f"{new_id()}.pdf", expires_at=now() + timedelta(days=1))
+    return {"doc_id": document_id}
+
+
 def the_replacement(setup: ChangeSetup) -> Prepared:
     """Return the replacement made just before, which failed."""
     document_id = setup.seed.one("SELECT id FROM documents WHERE revision = 2")
@@ -134,6 +141,8 @@ CHANGES: dict[tuple[str, str], tuple[str, Prepare]] = {
     ("POST", f"{DOCUMENT}/retry"): ("document_retried", on("failed", json={})),
     ("POST", f"{DOCUMENT}/replace"): ("document_replaced", on("completed", files=a_file())),
     ("POST", f"{DOCUMENT}/replace/revert"): ("document_reverted", the_replacement),
+    ("POST", f"{DOCUMENT}/replace/retry"): ("document_replaced", a_failed_replacement),
+    ("DELETE", f"{DOCUMENT}/replace/failed"): ("failed_replacement_deleted", a_failed_replacement),
     ("PATCH", f"{DOCUMENT}/pages/{{number}}"): ("document_annotated", to_shown(flags={"a": 1})),
     ("PATCH", f"{DOCUMENT}/pages/{{number}}/paragraphs/{{index}}"): (
         "document_annotated",

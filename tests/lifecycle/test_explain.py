@@ -20,6 +20,8 @@ MANAGERS = ["owner", "admin"]
 REQUESTS = {
     **{name: ("POST", name) for name in ("archive", "restore", "cancel", "retry", "replace")},
     "revert": ("POST", "replace/revert"),
+    "retry_replacement": ("POST", "replace/retry"),
+    "discard_replacement": ("DELETE", "replace/failed"),
     "purge": ("DELETE", "purge"),
     "clear": ("DELETE", "clear"),
 }

@@ -134,6 +134,7 @@ async def test_an_operation_that_is_cut_off_is_neither_a_success_nor_an_error(li
         (Move.REVERT, "reverted"),
         (Move.CANCEL, "cancelled"),
         (Move.RETRY, "retried"),
+        (Move.RETRY_REPLACEMENT, "retried"),
     ],
 )
 def test_each_move_has_its_counter(move: Move, name: str) -> None:
@@ -147,4 +148,4 @@ def test_each_move_has_its_counter(move: Move, name: str) -> None:
 
 
 def test_every_move_that_a_person_makes_is_counted() -> None:
-    assert set(COUNTERS) == set(Move) - {Move.START, Move.COMPLETE, Move.FAIL}
+    assert set(COUNTERS) == set(Move) - {Move.START, Move.COMPLETE, Move.FAIL, Move.AUTO_REVERT}

@@ -24,6 +24,12 @@ ALLOWED: dict[tuple[Move, Status], Status | Removed] = {
     (Move.REPLACE, Status.FAILED): Status.PENDING,
     (Move.REPLACE, Status.ARCHIVED): Status.PENDING,
     (Move.REVERT, Status.FAILED): Status.COMPLETED,
+    (Move.AUTO_REVERT, Status.PENDING): Status.COMPLETED,
+    (Move.AUTO_REVERT, Status.PROCESSING): Status.COMPLETED,
+    (Move.RETRY_REPLACEMENT, Status.COMPLETED): Status.PENDING,
+    (Move.RETRY_REPLACEMENT, Status.ARCHIVED): Status.PENDING,
+    (Move.DISCARD_REPLACEMENT, Status.COMPLETED): Status.COMPLETED,
+    (Move.DISCARD_REPLACEMENT, Status.ARCHIVED): Status.ARCHIVED,
     (Move.PURGE, Status.ARCHIVED): REMOVED,
     (Move.CLEAR, Status.FAILED): REMOVED,
 }

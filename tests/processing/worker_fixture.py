@@ -1,6 +1,6 @@
 """The parts of a worker without its queue: documents with real bytes, and runs executed one by one."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -68,6 +68,8 @@ class FixedReader:
     pages: Sequence[ExtractedPage] = PAGES
     opened: int = 0
     error: Exception | None = None
+    meanwhile: Callable[[], object] = lambda: None
+    """Called when a file is opened."""
 
     @asynccontextmanager
     async def read(
@@ -75,6 +77,7 @@ class FixedReader:
     ) -> AsyncIterator[OpenedFile]:
         self.opened += 1
         assert file.read(1)
+        self.meanwhile()
         if self.error:
             raise self.error
         yield _Opened(len(self.pages), self._each())
@@ -125,6 +128,7 @@ class WorkerFixture:
             indexing,
             self.ledger,
             worker_registry(self.database),
+            ProcrastinateQueue(),
             self.resources,
         )
 

@@ -33,6 +33,20 @@ async def test_an_expired_upload_is_swept_with_its_object(reconcile_env: Reconci
     assert await reconcile_env.drift() == {}
 
 
+async def test_a_failed_replacement_is_expected_until_it_expires(reconcile_env: ReconcileHarness) -> None:
+    document_id = await reconcile_env.completed()
+    await reconcile_env.stores.objects.put(
+        reconcile_env.seed.failed_replacement(document_id, expires_at=now() + timedelta(days=7)), b"?" * 1000
+    )
+    assert await reconcile_env.drift() == {}
+    reconcile_env.seed.execute("UPDATE document_revisions SET expires_at = %s WHERE failure IS NOT NULL", LONG_AGO)
+    assert await reconcile_env.drift() == {"replacements/overdue": (1, 1)}
+    assert await reconcile_env.drift(repair=True) == {"replacements/overdue": (1, 0)}
+    assert reconcile_env.seed.one("SELECT count(*) FROM document_revisions") == 1
+    assert reconcile_env.original(document_id) in await reconcile_env.keys()
+    assert await reconcile_env.drift() == {}
+
+
 def line(reconcile_env: ReconcileHarness, target: str, **columns: object) -> None:
     reconcile_env.seed.insert(
         "deletions",

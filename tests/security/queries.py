@@ -265,7 +265,14 @@ QUERIES: dict[str, Query] = {
     "RevisionRepository.references_object": lambda s, w: RevisionRepository(s).references_object(
         w.document_id, w.object_key(w.document_id)
     ),
-    "RevisionRepository.delete_all_except": lambda s, w: RevisionRepository(s).delete_all_except(w.document_id, 7),
+    "RevisionRepository.delete_all_except": lambda s, w: RevisionRepository(s).delete_all_except(w.document_id, [7]),
+    "RevisionRepository.mark_failed": lambda s, w: RevisionRepository(s).mark_failed(
+        w.document_id, 1, {"code": "corrupt", "message": SECRET, "at": now().isoformat()}, LATER
+    ),
+    "RevisionRepository.list_failed": lambda s, w: RevisionRepository(s).list_failed([w.document_id]),
+    "RevisionRepository.find_failed": lambda s, w: RevisionRepository(s).find_failed(w.document_id),
+    "RevisionRepository.delete_failed": lambda s, w: RevisionRepository(s).delete_failed(w.document_id),
+    "RevisionRepository.list_expired": lambda s, w: RevisionRepository(s).list_expired(LATER, limit=100),
     "RevisionRepository.clear_snapshot": lambda s, w: RevisionRepository(s).clear_snapshot(w.document_id, 1),
     "UsageRepository.find_storage": lambda s, w: UsageRepository(s).find_storage(w.organization_id),
     "UsageRepository.count_queued_runs": lambda s, w: _count_queued_runs(s, w),
@@ -366,6 +373,7 @@ QUERIES: dict[str, Query] = {
     "IndexRepository.find": lambda s, w: IndexRepository(s).find(w.indexed_text_id, MODEL.fingerprint),
     "IndexRepository.add_once": lambda s, w: IndexRepository(s).add_once(_new_index(w)),
     "IntentRepository.open": lambda s, w: IntentRepository(s).open(_indexed(w), Intended.HIDDEN, 1),
+    "IntentRepository.ensure_open": lambda s, w: IntentRepository(s).ensure_open(_indexed(w), Intended.VISIBLE, 1),
     "IntentRepository.open_delete": lambda s, w: IntentRepository(s).open_delete(_indexed(w), 1),
     "IntentRepository.close": lambda s, w: IntentRepository(s).close(w.intent_id),
     "IntentRepository.exists": lambda s, w: IntentRepository(s).exists(w.archived_id),

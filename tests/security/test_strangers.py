@@ -63,6 +63,7 @@ FOR_SERVICE |= {
     "IntentRepository.claim_due",
     "IntentRepository.count_open",
     "RevisionRepository.clear_snapshot",
+    "RevisionRepository.mark_failed",
 }
 FOR_SERVICE |= {name for name in QUERIES if name.startswith(("SealRepository.", "VerificationRepository."))}
 FOR_SERVICE |= {
@@ -188,6 +189,7 @@ RETURN_NOTHING = {
         "add_missing_diagrams",
         "announce_progress",
         "clear_snapshot",
+        "ensure_open",
         "fail_superseded",
         "record_steps",
     ),

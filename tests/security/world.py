@@ -132,7 +132,8 @@ def _report(seed: Seed) -> None:
 
 
 def _fill(seed: Seed, world: World) -> None:
-    """Add an expired upload, a due deletion, a session and an audit event."""
+    """Add an expired upload, a failed replacement, a due deletion, a session and an audit event."""
+    seed.failed_replacement(world.document_id, expires_at=now() - timedelta(hours=1))
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     of_document = {**in_kb, "document_id": world.gone_id}
     key = world.object_key(world.gone_id)

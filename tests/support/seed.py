@@ -146,6 +146,22 @@ class Seed:
         self.insert("document_revisions", document_id=document_id, **content)
         return document_id
 
+    def failed_replacement(self, document_id: UUID, *, name: str = "failed.pdf", expires_at: datetime) -> str:
+        """Add a replacement of the document that failed and was reverted. Return the key of its content."""
+        failure = Jsonb({"code": "corrupt", "message": "The PDF file is damaged.", "at": expires_at.isoformat()})
+        self.execute(
+            """INSERT INTO document_revisions (document_id, revision, organization_id, name, media_type, original_uri,
+                                               file_size, sha256, content_hmac, uploaded_by, failure, expires_at)
+               SELECT id, revision + 7, organization_id, %s, media_type,
+                      knowledge_base_id || '/' || id || '/failed/original',
+                      file_size, sha256, content_hmac || 'f', uploaded_by, %s, %s FROM documents WHERE id = %s""",
+            name,
+            failure,
+            expires_at,
+            document_id,
+        )
+        return str(self.one("SELECT original_uri FROM document_revisions WHERE expires_at = %s", expires_at))
+
     def insert(self, table: str, **columns: Any) -> None:
         values = {name: Jsonb(value) if isinstance(value, dict | list) else value for name, value in columns.items()}
         self._connection.execute(

@@ -243,6 +243,27 @@ class DocumentReverted(DocumentReplaced):
 
 
 @dataclass(frozen=True)
+class DocumentRevertedAutomatically(DocumentReverted):
+    """The document went back to an earlier revision because the new one could not be read."""
+
+    action = "document_reverted"
+
+    reason: str = "replacement_failed"
+
+
+@dataclass(frozen=True)
+class FailedReplacementDeleted(DocumentEvent):
+    """The content of a failed replacement was deleted. The document stays as it was."""
+
+    action = "failed_replacement_deleted"
+
+    replacement_name: str
+    revision: int
+    reason: str
+    """`requested` or `expired`."""
+
+
+@dataclass(frozen=True)
 class DocumentRetried(DocumentEvent):
     action = "document_retried"
     purpose: str

@@ -5,6 +5,7 @@ from datetime import timedelta
 from muniment.artifacts.garbage_collection import ArtifactGarbageCollector
 from muniment.bootstrap.installation import build_sealer
 from muniment.bootstrap.stores import Stores
+from muniment.documents.failed_replacements import FailedReplacementSweep
 from muniment.documents.staging import UploadSweep
 from muniment.lifecycle.proof.deletion import TraceDeletion
 from muniment.lifecycle.proof.inventory import StoreInventory
@@ -36,6 +37,10 @@ def build_upload_sweep(settings: Settings, stores: Stores) -> UploadSweep:
     return UploadSweep(stores.database, stores.ledger, all_stores, upload_lifetime=settings.documents.upload_lifetime)
 
 
+def build_replacement_sweep(stores: Stores) -> FailedReplacementSweep:
+    return FailedReplacementSweep(stores.database, stores.ledger)
+
+
 def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample = NO_READS) -> ReconcileRunner:
     """Build the runner that compares all stores."""
     tools = ReconcileTools(
@@ -46,6 +51,7 @@ def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample 
         stores.locks,
         stores.tasks,
         sweep_uploads=build_upload_sweep(settings, stores).expire,
+        sweep_replacements=build_replacement_sweep(stores).expire,
         sweep_receipts=ReceiptSweep(build_purge_prover(settings, stores)).prove_due,
         stalled_after=settings.worker.stalled_after,
         artifact_grace=timedelta(days=settings.documents.artifact_grace_days),

@@ -42,6 +42,7 @@ async def open_run_handler(settings: Settings, stores: Stores, workers: WorkerRe
         installed_models=InstalledModels(configured, tuple(previous)),
         ledger=stores.ledger,
         workers=workers,
+        tasks=stores.tasks,
         resources=build_reader_resources(settings),
         index_copier=IndexCopier(stores.database, stores.external_index) if stores.external_index else None,
     )

@@ -12,6 +12,7 @@ from muniment.bootstrap.maintenance import (
     build_garbage_collector,
     build_purge_prover,
     build_reconciliation,
+    build_replacement_sweep,
     build_upload_sweep,
 )
 from muniment.bootstrap.stores import Stores
@@ -53,6 +54,7 @@ def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[Periodi
     handovers = HandoverSweep(build_document_handover(settings, stores))
     return [
         PeriodicTask("documents.sweep_uploads", "0 * * * * *", build_upload_sweep(settings, stores).run),
+        PeriodicTask("documents.expire_replacements", "10 17 * * * *", build_replacement_sweep(stores).run),
         PeriodicTask("deletions.carry_out", "*/10 * * * * *", LedgerSweep(stores.database, stores.ledger).run),
         PeriodicTask("artifacts.collect", "45 37 * * * *", build_garbage_collector(settings, stores).sweep),
         PeriodicTask("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.external_index).sweep),

@@ -1,5 +1,6 @@
 """Routes of documents: upload, list, search and download."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -12,7 +13,13 @@ from muniment.accounts.users import require_manager
 from muniment.documents.names import clean_name, content_disposition
 from muniment.documents.originals import Original
 from muniment.documents.quotas import UsageRepository
-from muniment.documents.repository import SORTS, DocumentFilter, DocumentRepository, OriginalMissing
+from muniment.documents.repository import (
+    SORTS,
+    DocumentFilter,
+    DocumentRepository,
+    OriginalMissing,
+    RevisionRepository,
+)
 from muniment.documents.schemas import (
     DocumentCreated,
     DocumentCreatedAfterAutoClear,
@@ -36,6 +43,8 @@ from muniment.http.streaming import (
     request_chunks,
 )
 from muniment.knowledge_bases.access import get_access
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
 from muniment.storage.objects.port import ObjectNotFound
 
 log = structlog.get_logger()
@@ -141,8 +150,7 @@ async def list_documents(
         limit=paging.limit,
     )
     found, total = await DocumentRepository(work.session).list_(document_filter)
-    emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
-    items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
+    items = await _read_all(work, found)
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
@@ -158,16 +166,22 @@ async def find_documents(
         None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit
     )
     found, total = await DocumentRepository(work.session).list_(document_filter)
-    emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
-    items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
+    items = await _read_all(work, found)
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/{doc_id}")
 async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> DocumentRead:
     document = await DocumentRepository(work.session).get(kb_id, doc_id)
-    emails = await UserRepository(work.session).emails_of({document.uploaded_by})
-    return DocumentRead.of(document, emails.get(document.uploaded_by))
+    (item,) = await _read_all(work, [document])
+    return item
+
+
+async def _read_all(work: Work[Principal], found: Sequence[Document]) -> list[DocumentRead]:
+    """Return the bodies of documents, with what other rows say about them."""
+    emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
+    failed = await RevisionRepository(work.session).list_failed([document.id for document in found])
+    return [DocumentRead.of(document, emails.get(document.uploaded_by), failed.get(document.id)) for document in found]
 
 
 @router.get("/{doc_id}/download", response_class=Response)

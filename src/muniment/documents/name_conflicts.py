@@ -82,7 +82,7 @@ def blocks_name(namesake: Document) -> bool:
 
 
 async def require_name_available(
-    work: Work[Principal], kb_id: UUID, key: str, *, except_id: UUID | None = None
+    work: Work[Any], kb_id: UUID, key: str, *, except_id: UUID | None = None
 ) -> Sequence[Document]:
     """Raise `DuplicateDocument` if an inactive document blocks the name; return those that can be cleared, locked.
 
@@ -109,7 +109,7 @@ async def auto_clear(work: Work[Principal], failed: Document) -> AutoCleared:
     return AutoCleared(failed.id, purged.deletion_ids, time.perf_counter() - started)
 
 
-async def require_name_available_for(work: Work[Principal], document: Document, name: str) -> Sequence[Document]:
+async def require_name_available_for(work: Work[Any], document: Document, name: str) -> Sequence[Document]:
     """Raise `DuplicateDocument` if another document blocks this name for the given one, as on upload.
 
     Return the failed documents of that name that can be cleared, locked.

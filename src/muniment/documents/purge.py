@@ -17,7 +17,7 @@ from muniment.audit.receipts.repository import NewTombstone, ReceiptRepository
 from muniment.audit.receipts.tables import ReceiptMove
 from muniment.documents.handovers import list_open_handovers
 from muniment.documents.repository import DocumentRepository, RevisionRepository
-from muniment.documents.tables import Document
+from muniment.documents.tables import Document, Revision
 from muniment.errors import Forbidden
 from muniment.storage.db.base import now
 from muniment.storage.db.work import Work
@@ -49,15 +49,43 @@ async def _delete_rows(
 
 
 async def purge_revisions(
-    work: Work[Any], document: Document, *, keep: int, reason: str, delete_artifacts: bool
+    work: Work[Any], document: Document, *, keep: Collection[int], reason: str, delete_artifacts: bool
 ) -> list[UUID]:
-    """Delete the rows of all revisions but one, add ledger entries for their originals, and return the entries' ids.
+    """Delete the rows of all revisions but these, add ledger entries for their originals, and return the entries' ids.
 
     With `delete_artifacts`, artifacts that nothing else references are deleted too. Otherwise they are left to garbage
     collection, with ledger entries that let an earlier purge of the document find them.
     """
     await may_purge(work, document)
     deleted = await RevisionRepository(work.session).delete_all_except(document.id, keep)
+    return await _add_revision_entries(work, document, deleted, reason=reason, delete_artifacts=delete_artifacts)
+
+
+@dataclass(frozen=True)
+class PurgedReplacement:
+    """A failed replacement whose row was deleted, and the ledger entries of its content."""
+
+    revision: int
+    name: str
+    deletion_ids: Sequence[UUID]
+
+
+async def purge_failed_replacement(work: Work[Any], document: Document, *, reason: str) -> PurgedReplacement | None:
+    """Delete the document's failed replacement, or return None if it has none or another process has just deleted it.
+
+    The document itself may be unlocked: whoever deletes the row of the revision decides about its content.
+    """
+    await may_purge(work, document)
+    deleted = await RevisionRepository(work.session).delete_failed(document.id)
+    if not deleted:
+        return None
+    entries = await _add_revision_entries(work, document, deleted, reason=reason, delete_artifacts=True)
+    return PurgedReplacement(deleted[-1].revision, deleted[-1].name, entries)
+
+
+async def _add_revision_entries(
+    work: Work[Any], document: Document, deleted: Sequence[Revision], *, reason: str, delete_artifacts: bool
+) -> list[UUID]:
     entries = [
         NewLedgerEntry(
             document.organization_id, document.kb_id, document.id, LedgerStore.OBJECTS, revision.original_uri, reason

@@ -3,7 +3,7 @@
 Requests add and delete revision rows; they never change one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -258,15 +258,42 @@ class RevisionRepository:
         revision = select(Revision.revision).where(Revision.document_id == document_id, Revision.original_uri == key)
         return await self._session.scalar(revision) is not None
 
-    async def delete_all_except(self, document_id: UUID, keep: int) -> Sequence[Revision]:
-        """Delete the rows of all revisions but one, and return them."""
-        others = delete(Revision).where(Revision.document_id == document_id, Revision.revision != keep)
+    async def delete_all_except(self, document_id: UUID, keep: Collection[int]) -> Sequence[Revision]:
+        """Delete the rows of all revisions but these, and return them."""
+        others = delete(Revision).where(Revision.document_id == document_id, Revision.revision.not_in(keep))
         return (await self._session.scalars(others.returning(Revision))).all()
 
     async def clear_snapshot(self, document_id: UUID, revision: int) -> None:
         """Delete the snapshot of a completed revision: from now on there is nothing to revert to."""
         statement = update(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
         await self._session.execute(statement.values(snapshot=None))
+
+    async def mark_failed(
+        self, document_id: UUID, revision: int, failure: Mapping[str, Any], expires_at: datetime
+    ) -> None:
+        """Keep a revision as a failed replacement. Its snapshot is deleted: the document was reverted to it."""
+        statement = update(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
+        await self._session.execute(statement.values(snapshot=None, failure=dict(failure), expires_at=expires_at))
+
+    async def list_failed(self, document_ids: Collection[UUID]) -> Mapping[UUID, Revision]:
+        """Return the failed replacements of these documents, by document."""
+        failed = select(Revision).where(Revision.document_id.in_(document_ids), Revision.expires_at.is_not(None))
+        rows = await self._session.scalars(failed.order_by(Revision.revision))
+        return {row.document_id: row for row in rows}
+
+    async def find_failed(self, document_id: UUID) -> Revision | None:
+        """Return the failed replacement of the document."""
+        return (await self.list_failed([document_id])).get(document_id)
+
+    async def delete_failed(self, document_id: UUID) -> Sequence[Revision]:
+        """Delete the rows of failed replacements of the document, and return those that this call has deleted."""
+        failed = delete(Revision).where(Revision.document_id == document_id, Revision.expires_at.is_not(None))
+        return (await self._session.scalars(failed.returning(Revision))).all()
+
+    async def list_expired(self, at: datetime, *, limit: int) -> Sequence[UUID]:
+        """Return documents whose failed replacement has expired."""
+        expired = select(Revision.document_id).where(Revision.expires_at <= at).order_by(Revision.expires_at)
+        return (await self._session.scalars(expired.limit(limit))).all()
 
 
 def build_revision(document: Document, snapshot: dict[str, Any] | None = None) -> Revision:

@@ -6,10 +6,33 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from muniment.documents.quotas import Quotas, StorageUsage
-from muniment.documents.tables import Document, DocumentType, Status
+from muniment.documents.tables import Document, DocumentType, Revision, Status
 
 PENDING_DETAIL = "Stored and waiting to be processed."
 PROCESSING_DETAIL = "Processing."
+
+
+class FailedReplacementRead(BaseModel):
+    """A replacement that could not be read. The document was reverted to its previous version."""
+
+    name: str
+    error: str = Field(description="The reason in a sentence")
+    code: str
+    at: datetime
+    expires_at: datetime = Field(description="When the file that could not be read is deleted")
+
+    @classmethod
+    def of(cls, revision: Revision | None) -> "FailedReplacementRead | None":
+        if revision is None or revision.failure is None or revision.expires_at is None:
+            return None
+        failure = revision.failure
+        return cls(
+            name=revision.name,
+            error=failure["message"],
+            code=failure["code"],
+            at=failure["at"],
+            expires_at=revision.expires_at,
+        )
 
 
 class DocumentRead(BaseModel):
@@ -41,10 +64,16 @@ class DocumentRead(BaseModel):
     archive_status: str | None = Field(description="Hand-over to Paperless: pending, archived or failed")
     handed_over_at: datetime | None
     paperless_doc_url: str | None
+    failed_replacement: FailedReplacementRead | None = Field(
+        description="The last replacement, if it failed because of its file and was reverted automatically"
+    )
 
     @classmethod
-    def of(cls, document: Document, uploader: str | None = None) -> "DocumentRead":
-        return cls(**_columns(document), uploaded_by_email=uploader)
+    def of(
+        cls, document: Document, uploader: str | None = None, failed_replacement: Revision | None = None
+    ) -> "DocumentRead":
+        failed = FailedReplacementRead.of(failed_replacement)
+        return cls(**_columns(document), uploaded_by_email=uploader, failed_replacement=failed)
 
 
 class DocumentCreated(DocumentRead):
@@ -61,6 +90,7 @@ class DocumentCreatedAfterAutoClear(DocumentRead):
     def after_auto_clear(cls, document: Document, cleared_id: UUID) -> "DocumentCreatedAfterAutoClear":
         return cls(
             **_columns(document),
+            failed_replacement=None,
             auto_cleared_document_id=cleared_id,
             message="Previous failed upload was automatically cleared",
         )
@@ -76,7 +106,7 @@ class DuplicateBody(BaseModel):
 
 
 def _columns(document: Document) -> dict[str, object]:
-    own = set(DocumentRead.model_fields) - {"status_detail", "uploaded_by_email"}
+    own = set(DocumentRead.model_fields) - {"status_detail", "uploaded_by_email", "failed_replacement"}
     return {**{name: getattr(document, name) for name in own}, "status_detail": _status_detail(document)}
 
 

@@ -172,8 +172,10 @@ class Revision(Table):
         ForeignKeyConstraint(
             ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
         ),
+        CheckConstraint("(failure IS NULL) = (expires_at IS NULL)", name="failed_ones_expire"),
         Index(None, "artifact_text_id", postgresql_where=_HAS_ARTIFACT),
         Index("ix_document_revisions_usage", "organization_id", "document_id", postgresql_include=["file_size"]),
+        Index(None, "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
     )
 
     document_id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -190,6 +192,10 @@ class Revision(Table):
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
     snapshot: Mapped[dict[str, Any] | None] = mapped_column("shelved", JSONB(none_as_null=True))
     """The document's columns when its last completed revision was replaced, to revert to it. Null if there is none."""
+    failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """Why a replacement with this content failed: `code`, `message` and `at`. Null for every other revision."""
+    expires_at: Mapped[datetime | None]
+    """When the content of a failed replacement is deleted."""
 
 
 class Upload(Table):

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
 from muniment.documents.endpoints import read_file_name
+from muniment.documents.repository import RevisionRepository
 from muniment.documents.schemas import DocumentRead, DuplicateBody, QuotaBody
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.multipart.form import IncomingForm
@@ -21,6 +22,7 @@ from muniment.lifecycle.knowledge_base_purge import KnowledgeBasePurge
 from muniment.lifecycle.moves.archive import Archive
 from muniment.lifecycle.moves.cancel import Cancel
 from muniment.lifecycle.moves.clear import Clear
+from muniment.lifecycle.moves.failed_replacement import DiscardReplacement, RetryReplacement
 from muniment.lifecycle.moves.purge import Purge, run_purge
 from muniment.lifecycle.moves.replace import open_replacement
 from muniment.lifecycle.moves.restore import Restore
@@ -132,7 +134,10 @@ async def retry_document(
     """Retry a failed document or reprocess a completed one. Previous results stay available until it is done."""
     options = options or RetryRequest()
     run = RunRequest(force=options.force, algorithm_version=options.algorithm_version)
-    return DocumentRead.of(await services.engine.run(Retry(run), Target(principal, kb_id, doc_id)))
+    document = await services.engine.run(Retry(run), Target(principal, kb_id, doc_id))
+    async with services.database.work(principal) as work:
+        failed = await RevisionRepository(work.session).find_failed(doc_id)
+    return DocumentRead.of(document, failed_replacement=failed)
 
 
 purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
@@ -268,3 +273,21 @@ async def revert_document(
     """Revert a failed replacement to the previous version with its name, status and annotations."""
     reverted = await services.engine.run(Revert(), Target(principal, kb_id, doc_id))
     return DocumentRead.of(reverted.document)
+
+
+@replace_router.post("/retry", responses={409: {"model": DuplicateBody}})
+async def retry_replacement(
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
+) -> DocumentRead:
+    """Replace the document again with the file that could not be read."""
+    replaced = await services.engine.run(RetryReplacement(), Target(principal, kb_id, doc_id))
+    return DocumentRead.of(replaced.document)
+
+
+@replace_router.delete("/failed")
+async def discard_replacement(
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
+) -> MessageRead:
+    """Delete the file that could not be read. The document stays as it is."""
+    await services.engine.run(DiscardReplacement(), Target(principal, kb_id, doc_id))
+    return MessageRead(message="Failed replacement deleted")

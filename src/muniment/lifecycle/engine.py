@@ -123,11 +123,12 @@ class MoveEngine:
         context = MoveContext(
             work,
             move,
-            access,
+            access.kb,
             document,
             index_holds_copies=self.index.holds_copies,
             new_name=new_name,
             cancelled_jobs=cancelled_jobs,
+            access=access,
         )
         if error := await find_obstacle(context):
             raise error

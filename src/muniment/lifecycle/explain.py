@@ -14,15 +14,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.audit.tables import AuditEvent
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.name_conflicts import DuplicateDocument
-from muniment.documents.repository import DocumentRepository
+from muniment.documents.repository import DocumentRepository, RevisionRepository
 from muniment.documents.runs import DocumentRunRepository, ProcessingRun
 from muniment.documents.schemas import PENDING_DETAIL, PROCESSING_DETAIL
-from muniment.documents.tables import Document, Status
+from muniment.documents.tables import Document, Revision, Status
 from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import MANAGERS, Access, AccessLevel
 from muniment.lifecycle.engine import MoveEngine, get_document_access
 from muniment.lifecycle.obstacles import MoveContext, RestoreNameTaken, find_obstacle
-from muniment.lifecycle.rules import RULES, Move, MoveNotAllowed, resolve_target
+from muniment.lifecycle.rules import REVERTED, RULES, Move, MoveNotAllowed, resolve_target
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.intents import IntentRepository
@@ -39,6 +39,7 @@ class DocumentFacts:
     """The run of the current epoch, if it has not ended."""
     events: Sequence[AuditEvent] | None
     """Newest first. None if the caller may not read the audit trail."""
+    failed_replacement: Revision | None = None
     index_update_pending: bool = False
     """True while an index intent is open: the index may not match the row yet."""
 
@@ -81,7 +82,9 @@ async def assess_moves(
 
     It reads as a service: members who may only view a document see neither its intents nor its hand-overs.
     """
-    return [await _assess(MoveContext(work, move, access, document, index_holds_copies)) for move in RULES]
+    return [
+        await _assess(MoveContext(work, move, access.kb, document, index_holds_copies, access=access)) for move in RULES
+    ]
 
 
 async def _assess(context: MoveContext) -> MoveAssessment:
@@ -137,6 +140,8 @@ ADVICE: dict[tuple[Status, Move], str] = {
     (Status.FAILED, Move.REVERT): "go back to the previous version with `replace/revert`",
     (Status.FAILED, Move.REPLACE): "upload another file with `replace`",
     (Status.FAILED, Move.CLEAR): "delete it with `clear`",
+    **{(status, Move.RETRY_REPLACEMENT): "try the failed file again with `replace/retry`" for status in REVERTED},
+    **{(status, Move.DISCARD_REPLACEMENT): "delete the failed file with `replace/failed`" for status in REVERTED},
     (Status.ARCHIVED, Move.RESTORE): "make it active again with `restore`",
     (Status.ARCHIVED, Move.PURGE): "delete it permanently with `purge`",
 }
@@ -147,11 +152,22 @@ def describe_status(facts: DocumentFacts) -> str:
     sentences = [_status_sentence(facts.document, facts.run)]
     if facts.run and facts.document.status == Status.COMPLETED:
         sentences.append(REREAD_NOTE)
+    if facts.failed_replacement:
+        sentences.append(_describe_failed_replacement(facts.failed_replacement))
     if facts.index_update_pending:
         sentences.append(INDEX_UPDATE_NOTE)
     if facts.document.archive_status == HandoverStatus.PENDING:
         sentences.append(HANDOVER_NOTE)
     return " ".join(sentences)
+
+
+def _describe_failed_replacement(failed: Revision) -> str:
+    assert failed.failure is not None
+    at = datetime.fromisoformat(failed.failure["at"])
+    return (
+        f"A replacement with '{failed.name}' failed{_format_time(at)}, and this version was restored: "
+        f"{failed.failure['message']}"
+    )
 
 
 def _status_sentence(document: Document, run: ProcessingRun | None) -> str:
@@ -204,10 +220,11 @@ async def explain(engine: MoveEngine, caller: Principal, kb_id: UUID, document_i
         access = await get_document_access(work, kb_id)
         document = await DocumentRepository(work.session).get(kb_id, document_id)
         run = await DocumentRunRepository(work.session).find_open(document.id, document.epoch)
+        failed = await RevisionRepository(work.session).find_failed(document.id)
         events = await ExplainRepository(work.session).list_events(document.id) if access.level in MANAGERS else None
     holds_copies = engine.index.holds_copies
     async with engine.database.service_work(Service(caller.organization_id)) as work_of_service:
         assessments = await assess_moves(work_of_service, access, document, index_holds_copies=holds_copies)
         is_pending = holds_copies and await IntentRepository(work_of_service.session).exists(document.id)
-    facts = DocumentFacts(document, run, events, index_update_pending=is_pending)
+    facts = DocumentFacts(document, run, events, failed, index_update_pending=is_pending)
     return Explanation(facts, describe_status(facts), assessments, suggest_next_steps(facts, assessments))

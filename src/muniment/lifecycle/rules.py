@@ -24,6 +24,9 @@ class Move(StrEnum):
     RESTORE = "restore"
     REPLACE = "replace"
     REVERT = "revert"
+    AUTO_REVERT = "auto_revert"
+    RETRY_REPLACEMENT = "retry_replacement"
+    DISCARD_REPLACEMENT = "discard_replacement"
     PURGE = "purge"
     CLEAR = "clear"
 
@@ -42,6 +45,7 @@ class Obstacle(StrEnum):
 
     KB_BEING_DELETED = "kb_being_deleted"
     NOTHING_TO_REVERT = "nothing_to_revert"
+    NO_FAILED_REPLACEMENT = "no_failed_replacement"
     NAME_TAKEN = "name_taken"
     HANDOVER_OPEN = "handover_open"
     INDEX_UPDATE_PENDING = "index_update_pending"
@@ -83,6 +87,13 @@ WORKER_ONLY: Set[AccessLevel] = frozenset()
 
 
 REPLACEABLE = (Status.PENDING, Status.COMPLETED, Status.FAILED, Status.ARCHIVED)
+
+
+REVERTED = (Status.COMPLETED, Status.ARCHIVED)
+"""Statuses to which a revert leads."""
+
+
+NO_FAILED_REPLACEMENT = "There is no failed replacement"
 
 
 RULES: dict[Move, Rule] = {
@@ -150,6 +161,29 @@ RULES: dict[Move, Rule] = {
             Obstacle.INDEX_UPDATE_PENDING,
         ),
         visibility=Visibility.AS_BEFORE_REPLACE,
+    ),
+    # A replacement that fails because of its file: the status before the replace, instead of `failed`. An external
+    # index follows through an intent, so an intent that is open already is no obstacle.
+    Move.AUTO_REVERT: Rule(
+        targets=dict.fromkeys((Status.PENDING, Status.PROCESSING), Status.COMPLETED),
+        allowed=WORKER_ONLY,
+        refusal="Only pending documents and those in processing can fail",
+        obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NOTHING_TO_REVERT, Obstacle.NAME_TAKEN),
+        visibility=Visibility.AS_BEFORE_REPLACE,
+        is_automatic=True,
+    ),
+    # The two moves of a document that was reverted automatically, with the content that could not be read.
+    Move.RETRY_REPLACEMENT: Rule(
+        targets=dict.fromkeys(REVERTED, Status.PENDING),
+        allowed=MANAGERS,
+        refusal=NO_FAILED_REPLACEMENT,
+        obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NO_FAILED_REPLACEMENT, Obstacle.NAME_TAKEN),
+    ),
+    Move.DISCARD_REPLACEMENT: Rule(
+        targets={status: status for status in REVERTED},
+        allowed=MANAGERS,
+        refusal=NO_FAILED_REPLACEMENT,
+        obstacles=(Obstacle.NO_FAILED_REPLACEMENT,),
     ),
     Move.PURGE: Rule(
         targets={Status.ARCHIVED: REMOVED},

@@ -19,6 +19,7 @@ class StoreName(StrEnum):
     JOBS = "jobs"
     DOCUMENTS = "documents"
     UPLOADS = "uploads"
+    REPLACEMENTS = "replacements"
     LEDGER = "ledger"
     INTENTS = "intents"
     RECEIPTS = "receipts"

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.artifacts.tables import TextArtifact
 from muniment.audit.receipts.tables import Receipt
-from muniment.documents.tables import Upload
+from muniment.documents.tables import Document, Revision, Upload
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.tables import LedgerEntry
@@ -45,6 +45,9 @@ class OverdueRepository:
             return select(cast(IndexIntent.document_id, Text), IndexIntent.kb_id).where(IndexIntent.created_at < before)
         if store is StoreName.UPLOADS:
             return select(cast(Upload.id, Text), Upload.kb_id).where(Upload.expires_at < before)
+        if store is StoreName.REPLACEMENTS:
+            expired = select(cast(Revision.document_id, Text), Document.kb_id).where(Revision.expires_at < before)
+            return expired.join(Document, Document.id == Revision.document_id)
         if store is StoreName.RECEIPTS:
             return select(cast(Receipt.id, Text), Receipt.kb_id).where(
                 Receipt.signed_at.is_(None), Receipt.created_at < before

@@ -24,6 +24,8 @@ from muniment.storage.vectors.port import ExternalIndex
 
 MOVE_GRACE = timedelta(minutes=1)
 """Longer than any move has the index to itself before the sweep takes over."""
+REPLACEMENT_GRACE = timedelta(hours=2)
+"""Longer than the time between two sweeps of failed replacements."""
 ALERT_GRACE = timedelta(hours=1)
 """Delay for what waits for another server; reported when the alerts would fire."""
 
@@ -39,6 +41,7 @@ class ReconcileTools:
     locks: AdvisoryLocks
     tasks: TaskQueue
     sweep_uploads: Sweep
+    sweep_replacements: Sweep
     sweep_receipts: Sweep
     stalled_after: timedelta
     artifact_grace: timedelta
@@ -55,6 +58,7 @@ def _overdue_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
     database = tools.database
     return [
         OverdueCheck(database, StoreName.UPLOADS, tools.sweep_uploads),
+        OverdueCheck(database, StoreName.REPLACEMENTS, tools.sweep_replacements, grace=REPLACEMENT_GRACE),
         OverdueCheck(
             database, StoreName.INTENTS, IntentSweep(database, tools.external_index).settle_due, grace=MOVE_GRACE
         ),

@@ -120,6 +120,9 @@ DOCUMENTS_REPLACED = TenantCounter("muniment_documents_replaced_total", "Documen
 DOCUMENTS_REVERTED = TenantCounter("muniment_documents_reverted_total", "Replacements reverted", registry=REGISTRY)
 DOCUMENTS_CANCELLED = TenantCounter("muniment_documents_cancelled_total", "Processing cancelled", registry=REGISTRY)
 DOCUMENTS_RETRIED = TenantCounter("muniment_documents_retried_total", "Documents queued again", registry=REGISTRY)
+REPLACEMENTS_DISCARDED = TenantCounter(
+    "muniment_replacements_discarded_total", "Failed replacements deleted on request", registry=REGISTRY
+)
 TENANT_COUNTERS = (
     DOCUMENTS_ARCHIVED,
     DOCUMENTS_RESTORED,
@@ -129,6 +132,7 @@ TENANT_COUNTERS = (
     DOCUMENTS_REVERTED,
     DOCUMENTS_CANCELLED,
     DOCUMENTS_RETRIED,
+    REPLACEMENTS_DISCARDED,
 )
 LIFECYCLE_SECONDS = Histogram(
     "muniment_lifecycle_operation_duration_seconds",

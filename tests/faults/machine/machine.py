@@ -40,6 +40,8 @@ MOVES = {
     "cancel": ("POST", "/cancel"),
     "retry": ("POST", "/retry"),
     "revert": ("POST", "/replace/revert"),
+    "retry_replacement": ("POST", "/replace/retry"),
+    "discard_replacement": ("DELETE", "/replace/failed"),
     "purge": ("DELETE", "/purge"),
     "clear": ("DELETE", "/clear"),
 }
@@ -70,6 +72,7 @@ class Machine(RuleBasedStateMachine):
         archived = self._furnish(OURS, "Straße.txt", "process", "archive")
         self._furnish(OURS, "plan.txt")
         self._furnish(OURS, "Cafe\N{COMBINING ACUTE ACCENT}.txt", "process", "replace", "process")
+        self._furnish(OURS, "note.txt", "process", "replace", "cancel")
         self._furnish(THEIRS, "report.txt", "process")
         if collides:
             self._rename(archived, first)
@@ -131,6 +134,14 @@ class Machine(RuleBasedStateMachine):
     @rule(who=people, document=documents("failed"), astray=is_astray, dies_at=deaths)
     def revert(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
         self._move("revert", who, document, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("completed"), astray=is_astray, dies_at=deaths)
+    def retry_replacement(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("retry_replacement", who, document, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("completed"), astray=is_astray, dies_at=deaths)
+    def discard_replacement(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("discard_replacement", who, document, _kb_of(document, astray), dies_at)
 
     @rule(who=people, kb=kbs, several=st.lists(documents("archived"), min_size=1, max_size=4))
     def purge_several(self, who: str, kb: str, several: list[Document]) -> None:

@@ -26,6 +26,7 @@ TWINS = {
     "strasse": ("Straße.txt", "STRASSE.TXT"),
     "cafe": ("caf\N{LATIN SMALL LETTER E WITH ACUTE}.txt", "Cafe\N{COMBINING ACUTE ACCENT}.txt"),
     "plan": ("plan.txt",),
+    "note": ("note.txt",),
 }
 """Names that are equal after folding."""
 KEYS = {name: key for key, names in TWINS.items() for name in names}
@@ -75,6 +76,12 @@ class Snapshot:
     revision: int
 
 
+@dataclass(frozen=True)
+class FailedReplacement:
+    name: str
+    content: Content
+
+
 @dataclass(eq=False)
 class Document:
     id: UUID
@@ -90,6 +97,8 @@ class Document:
     last_error: str | None = None
     run: Run | None = field(default_factory=Run)
     snapshot: Snapshot | None = None
+    failed: "FailedReplacement | None" = None
+    """The replacement that could not be read, after the automatic revert."""
     ending: str | None = None
     """The move that deleted it."""
     is_proven: bool = False
@@ -310,19 +319,41 @@ class Model:
             return taken
 
         def effect(_: Body) -> None:
-            document.name, document.content, document.status = snapshot.name, snapshot.content, snapshot.status
-            document.revision, document.snapshot, document.last_error, document.run = (
-                snapshot.revision,
-                None,
-                None,
-                None,
-            )
-            document.epoch += 1
-            document.lines["document_reverted"] += 1
+            _go_back(document, snapshot)
 
         return Expected(
             200, {"id": str(document.id), "name": snapshot.name, "status": snapshot.status}, effect, [document]
         )
+
+    def retry_replacement(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        failed = document.failed
+        if failed is None:
+            return refused(400, "There is no failed replacement")
+        namesakes = self._namesakes(kb, failed.name, document)
+        if taken := self._duplicate(namesakes):
+            return taken
+
+        def effect(_: Body) -> None:
+            _replace_content(document, failed.name, failed.content)
+            for twin in namesakes:
+                _end(twin, "auto_clear", "document_auto_cleared")
+
+        body = {"id": str(document.id), "name": failed.name, "status": PENDING, "failed_replacement": None}
+        return Expected(200, body, effect, [document, *namesakes])
+
+    def discard_replacement(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        if document.failed is None:
+            return refused(400, "There is no failed replacement")
+
+        def effect(_: Body) -> None:
+            document.failed = None
+            document.lines["failed_replacement_deleted"] += 1
+
+        return Expected(200, {"message": "Failed replacement deleted"}, effect, [document])
 
     def purge(self, who: str, kb: str, document: Document) -> Expected:
         return self._remove(who, kb, document, _PURGE)
@@ -412,8 +443,14 @@ class Model:
 
     def _fail(self, document: Document, error: str) -> None:
         run, document.run = _run_of(document), None
-        if not run.is_reread:
+        if run.is_reread:
+            return
+        snapshot = document.snapshot
+        if snapshot is None or self._duplicate(self._namesakes(document.kb, snapshot.name, document)):
             document.status, document.last_error = FAILED, error
+            return
+        document.failed = FailedReplacement(document.name, document.content)
+        _go_back(document, snapshot)
 
     def sweep(self) -> None:
         for document in self.documents:
@@ -486,7 +523,15 @@ def _moved(document: Document, reached: str, line: str) -> Expected:
     return Expected(200, {"id": str(document.id), "name": document.name, "status": reached}, effect, [document])
 
 
+def _go_back(document: Document, snapshot: Snapshot) -> None:
+    document.name, document.content, document.status = snapshot.name, snapshot.content, snapshot.status
+    document.revision, document.snapshot, document.last_error, document.run = snapshot.revision, None, None, None
+    document.epoch += 1
+    document.lines["document_reverted"] += 1
+
+
 def _replace_content(document: Document, name: str, content: Content) -> None:
+    document.failed = None
     if document.status in (COMPLETED, ARCHIVED):
         document.snapshot = Snapshot(document.name, document.content, document.status, document.revision)
     document.newest_revision += 1

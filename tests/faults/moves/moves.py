@@ -73,11 +73,18 @@ class MovePreparation:
         await self.fail(document_id)
         return document_id
 
-    async def fail(self, document_id: UUID) -> None:
+    async def fail(self, document_id: UUID, error: Exception = UNREADABLE) -> None:
         reader = self.installation.reconcile_env.worker_env.reader
-        reader.error = UNREADABLE
+        reader.error = error
         await self.installation.reconcile_env.process(document_id)
         reader.error = None
+
+    async def reverted(self, name: str, content: bytes, failed: bytes) -> UUID:
+        """Add a document whose replacement could not be read."""
+        document_id = await self.completed(name, content)
+        await self.post(document_id, "replace", files={"file": ("new.pdf", failed)})
+        await self.fail(document_id)
+        return document_id
 
     async def archived(self, name: str, content: bytes) -> UUID:
         document_id = await self.completed(name, content)
@@ -205,11 +212,31 @@ async def replace(at: MovePreparation) -> Prepared:
 async def revert(at: MovePreparation) -> Prepared:
     document_id = await at.completed("old.pdf", OLD)
     await at.post(document_id, "replace", files={"file": ("new.pdf", NEW)})
-    await at.fail(document_id)
+    await at.fail(document_id, RuntimeError("a fault of the test"))  # an unreadable file would be reverted at once
     return Prepared(
         {"old": document_id},
         [[{"old": DocumentState("failed", NEW)}, {"old": DocumentState("completed", OLD, ("document_reverted",))}]],
         lambda client: client.post(f"{at.path}/{document_id}/replace/revert"),
+    )
+
+
+async def retry_replacement(at: MovePreparation) -> Prepared:
+    document_id = await at.reverted("old.pdf", OLD, NEW)
+    last = DocumentState("pending", NEW, ("document_replaced",))
+    return Prepared(
+        {"old": document_id},
+        [[{"old": DocumentState("completed", OLD)}, {"old": last}]],
+        lambda client: client.post(f"{at.path}/{document_id}/replace/retry"),
+    )
+
+
+async def discard_replacement(at: MovePreparation) -> Prepared:
+    document_id = await at.reverted("old.pdf", OLD, NEW)
+    last = DocumentState("completed", OLD, ("failed_replacement_deleted",))
+    return Prepared(
+        {"old": document_id},
+        [[{"old": DocumentState("completed", OLD)}, {"old": last}]],
+        lambda client: client.delete(f"{at.path}/{document_id}/replace/failed"),
     )
 
 
@@ -249,6 +276,8 @@ MOVES: dict[str, Callable[[MovePreparation], Awaitable[Prepared]]] = {
     "retry": retry,
     "replace": replace,
     "revert": revert,
+    "retry of a replacement": retry_replacement,
+    "deletion of a failed replacement": discard_replacement,
     "removal of a knowledge base": remove_kb,
 }
 MAY_STOP_HALFWAY = {"removal of a knowledge base"}

@@ -1,6 +1,6 @@
 """A knowledge base whose documents are replaced over HTTP and processed by a worker of the test."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -63,16 +63,29 @@ class ReplaceHarness:
         return document_id
 
     async def failed_replacement(self, document_id: UUID, name: str = "new.pdf") -> None:
-        """Replace the document with a file that cannot be read."""
+        """Replace the document, and let the run end with an internal error: the document stays failed."""
         answer = await self.replace(document_id, a_pdf(name), name)
         assert answer.status_code == 200, answer.text
         await self.fail(document_id)
 
+    async def unreadable_replacement(self, document_id: UUID, name: str = "new.pdf") -> None:
+        """Replace the document with a file that cannot be read."""
+        answer = await self.replace(document_id, a_pdf(name), name)
+        assert answer.status_code == 200, answer.text
+        await self.fail_reading(document_id)
+
     async def fail(self, document_id: UUID) -> None:
-        self.worker_env.reader.error = ENCRYPTED
+        """Fail the run with an error that is not the file's fault."""
+        self.worker_env.reader.error = RuntimeError("a fault of the test")
         await self.process(document_id)
         self.worker_env.reader.error = None
         assert self.worker_env.status(document_id) == "failed"
+
+    async def fail_reading(self, document_id: UUID, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Process a file that cannot be read. `meanwhile` is called when the reader opens it."""
+        self.worker_env.reader.error, self.worker_env.reader.meanwhile = ENCRYPTED, meanwhile
+        await self.process(document_id)
+        self.worker_env.reader.error, self.worker_env.reader.meanwhile = None, lambda: None
 
     async def fail_late(self, document_id: UUID) -> None:
         """Fail the run after the text is stored, when passages are computed."""

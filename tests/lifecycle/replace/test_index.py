@@ -174,6 +174,58 @@ async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_r
     assert await replace_env.hits("penguins", mode="vector") != []
 
 
+@pytest.mark.parametrize("status", ["completed", "archived"])
+async def test_what_was_found_is_found_again_after_an_automatic_revert(
+    replace_env: ReplaceHarness, status: str
+) -> None:
+    document_id = await replace_env.completed()
+    found = [await replace_env.hits(mode=mode) for mode in MODES]
+    held = await count_points(replace_env.stores.vectors, replace_env.indexed(document_id))
+    if status == "archived":
+        await replace_env.post(document_id, "archive")
+    await replace_env.replace(document_id)
+    replace_env.worker_env.reader.pages = NEW_PAGES
+    await replace_env.fail_late(document_id)  # with copies of some passages in an external index
+    await replace_env.unreadable_replacement(document_id, "other.pdf")
+    assert replace_env.worker_env.status(document_id) == status
+    await put_right(replace_env)
+    assert await count_points(replace_env.stores.vectors, replace_env.indexed(document_id)) == held
+    if status == "archived":
+        assert await replace_env.hits(mode="vector") == []
+        assert (await replace_env.post(document_id, "restore")).status_code == 200
+    assert [await replace_env.hits(mode=mode) for mode in MODES] == found
+
+
+@only_with_copies
+async def test_an_automatic_revert_leaves_the_index_to_the_intent_sweep(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
+    await replace_env.post(document_id, "archive")
+    index = replace_env.stores.vectors
+    assert isinstance(index, RefusingIndex)
+    index.is_silent = True
+    await replace_env.unreadable_replacement(document_id)
+    assert replace_env.worker_env.status(document_id) == "archived"
+    intents = "SELECT document_id, wanted FROM index_intents"
+    assert replace_env.worker_env.seed.rows(intents) == [(document_id, "hidden")]
+    index.is_silent = False
+    await put_right(replace_env)
+    assert (replace_env.worker_env.seed.rows(intents), await index_says(replace_env)) == ([], [])
+
+
+@only_with_copies
+async def test_an_intent_that_is_open_already_is_enough(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
+    index = replace_env.stores.vectors
+    assert isinstance(index, RefusingIndex)
+    index.is_silent = True
+    assert (await replace_env.post(document_id, "archive")).status_code == 503  # and its intent stays open
+    await replace_env.unreadable_replacement(document_id)
+    index.is_silent = False
+    await put_right(replace_env)
+    assert await index_says(replace_env) == ["visible"]
+    assert set(await replace_env.hits(mode="vector")) == {(str(document_id), "old.pdf")}
+
+
 async def put_right(replace_env: ReplaceHarness) -> None:
     """Run the intent sweep after the writers' grace period."""
     replace_env.worker_env.seed.execute("UPDATE index_intents SET next_attempt_at = now()")

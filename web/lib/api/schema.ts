@@ -721,6 +721,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/replace/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Replacement
+         * @description Replace the document again with the file that could not be read.
+         */
+        post: operations["retry_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/replace/failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Discard Replacement
+         * @description Delete the file that could not be read. The document stays as it is.
+         */
+        delete: operations["discard_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_failed_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kb_id}/documents/bulk-archive": {
         parameters: {
             query?: never;
@@ -1531,6 +1571,8 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
+            /** @description The last replacement, if it failed because of its file and was reverted automatically */
+            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
         };
         /**
          * DocumentCreatedAfterAutoClear
@@ -1611,6 +1653,8 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
+            /** @description The last replacement, if it failed because of its file and was reverted automatically */
+            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
             /**
              * Auto Cleared Document Id
              * Format: uuid
@@ -1695,6 +1739,8 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
+            /** @description The last replacement, if it failed because of its file and was reverted automatically */
+            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
         };
         /** DocumentSearchRead */
         DocumentSearchRead: {
@@ -1859,6 +1905,32 @@ export interface components {
          * @enum {string}
          */
         ExtractionMethod: "text" | "ocr" | "none";
+        /**
+         * FailedReplacementRead
+         * @description A replacement that could not be read. The document was reverted to its previous version.
+         */
+        FailedReplacementRead: {
+            /** Name */
+            name: string;
+            /**
+             * Error
+             * @description The reason in a sentence
+             */
+            error: string;
+            /** Code */
+            code: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @description When the file that could not be read is deleted
+             */
+            expires_at: string;
+        };
         /**
          * FigureKind
          * @enum {string}
@@ -2143,7 +2215,7 @@ export interface components {
          * @description A move of the lifecycle. The values appear in the API and in metric labels.
          * @enum {string}
          */
-        Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "purge" | "clear";
+        Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "auto_revert" | "retry_replacement" | "discard_replacement" | "purge" | "clear";
         /** MoveRead */
         MoveRead: {
             move: components["schemas"]["Move"];
@@ -4768,6 +4840,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DuplicateBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    retry_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+                doc_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentRead"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    discard_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_failed_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+                doc_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRead"];
                 };
             };
             /** @description Validation Error */

@@ -24,7 +24,7 @@ class Archive(DocumentMove[Document]):
         # The epoch fences off that reread's worker. `index_epoch` stays: it names the vectors that a restore shows.
         await change_status_of(work.session, self.move, document, epoch=document.epoch + 1, archived_at=func.now())
         await AuditLog(work).record(DocumentArchived(document.id, document.kb_id, document.name))
-        if context.access.kb.hand_over_policy == HandoverPolicy.ON_ARCHIVED:
+        if context.kb.hand_over_policy == HandoverPolicy.ON_ARCHIVED:
             await request_handover(work, document.id, HandoverPolicy.ON_ARCHIVED)
             await work.session.refresh(document)
         return document

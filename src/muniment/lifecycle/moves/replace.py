@@ -5,10 +5,11 @@ been processed, so that the replacement can be reverted.
 """
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 
@@ -16,6 +17,7 @@ from muniment.audit.events import DocumentReplaced
 from muniment.audit.log import AuditLog
 from muniment.documents.name_conflicts import AutoCleared, auto_clear, report_auto_clears, require_name_available_for
 from muniment.documents.names import name_key
+from muniment.documents.purge import purge_failed_replacement
 from muniment.documents.quotas import Growth, UploadRoom
 from muniment.documents.repository import RevisionRepository, UploadRepository
 from muniment.documents.staging import StagedUpload, Staging, UploadExpired
@@ -66,6 +68,8 @@ class Replaced:
 
     document: Document
     cleared: list[AutoCleared]
+    discarded: Sequence[UUID] = ()
+    """Ledger entries of an earlier replacement that failed."""
 
 
 class Replace(DocumentMove[Replaced]):
@@ -101,7 +105,8 @@ class Replace(DocumentMove[Replaced]):
         await AuditLog(work).record(event)
         await engine.tasks.enqueue_run(work, document.id, document.epoch)
         await engine.quotas.enforce(work, growth)
-        return Replaced(document, cleared)
+        discarded = await purge_failed_replacement(work, document, reason="replaced")
+        return Replaced(document, cleared, discarded.deletion_ids if discarded else ())
 
     async def _write_revision(self, work: Work[Principal], document: Document) -> None:
         revisions, staged = RevisionRepository(work.session), self._staged
@@ -130,13 +135,18 @@ class Replace(DocumentMove[Replaced]):
         await revisions.add(document, snapshot)
 
     async def finish(self, result: Replaced, engine: MoveEngine, operation: Operation) -> None:
-        """Count the upload, and delete what the cleared uploads left."""
-        document = result.document
-        report_auto_clears(result.cleared, document.kb_id, document.uploaded_by)
+        """Count the upload, and delete what cleared uploads and an earlier replacement left."""
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(self._staged.file_size)
-        deletion_ids = [deletion_id for cleared in result.cleared for deletion_id in cleared.deletion_ids]
-        await process_now(engine.ledger, document.organization_id, deletion_ids)
+        await finish_cleared(result, engine)
+
+
+async def finish_cleared(result: Replaced, engine: MoveEngine) -> None:
+    """Count the uploads that were cleared for the name, and delete what they and an earlier replacement left."""
+    document = result.document
+    report_auto_clears(result.cleared, document.kb_id, document.uploaded_by)
+    deletion_ids = [deletion_id for cleared in result.cleared for deletion_id in cleared.deletion_ids]
+    await process_now(engine.ledger, document.organization_id, [*deletion_ids, *result.discarded])
 
 
 async def count_freed_bytes(work: Work[Principal], document: Document) -> int:

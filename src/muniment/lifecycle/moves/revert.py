@@ -74,10 +74,10 @@ class Revert(DocumentMove[Reverted]):
         )
         await AuditLog(work).record(event)
         if snapshot.status is Status.COMPLETED:
-            await reread_if_index_outdated(work, engine, document)
+            await reread_if_index_outdated(work, engine.tasks, document, is_external=engine.index.holds_copies)
             await work.session.refresh(document)
         deletion_ids = await purge_revisions(
-            work, document, keep=document.revision, reason="reverted", delete_artifacts=True
+            work, document, keep=[document.revision], reason="reverted", delete_artifacts=True
         )
         return Reverted(document, deletion_ids, failed_epochs)
 

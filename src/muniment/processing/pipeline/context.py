@@ -12,6 +12,7 @@ from uuid import UUID
 from muniment.artifacts.keys import READING_VERSION, ReadingVariant
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
+from muniment.lifecycle.moves.automatic_revert import AutomaticRevert
 from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.runs.repository import ClaimedRun, DocumentRecord, RunRepository
 from muniment.processing.runs.tables import StepStatus
@@ -24,7 +25,7 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.objects.port import ObjectStore
-from muniment.storage.tasks.port import RetryLater
+from muniment.storage.tasks.port import RetryLater, TaskQueue
 from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 LOCKED_RETRY_SECONDS = 1
@@ -78,12 +79,17 @@ class RunServices:
     """Deletes at once what a failed run wrote."""
     workers: WorkerRegistry
     """Where this worker is registered, and the deaths of others are found."""
+    tasks: TaskQueue
     resources: ReaderResources = field(default_factory=ReaderResources)
     """Limits that a document must not exceed, whatever the sandboxed reader says."""
     index_copier: IndexCopier | None = None
     """Set if an external index holds copies of the passages."""
     partial_pages_interval: float = 5.0
     """Seconds after which the pages read so far are stored, so that an interrupted run can continue after them."""
+
+    @property
+    def automatic_revert(self) -> AutomaticRevert:
+        return AutomaticRevert(self.tasks, index_holds_copies=self.index_copier is not None)
 
     def artifact_key(self, run: ClaimedRun, record: DocumentRecord) -> ArtifactKey:
         """Return the key of the artifact that this run needs."""

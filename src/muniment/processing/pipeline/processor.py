@@ -9,6 +9,7 @@ import structlog
 
 from muniment.artifacts.tables import TextArtifact
 from muniment.errors import Unavailable
+from muniment.lifecycle.moves.automatic_revert import AutomaticRevert
 from muniment.processing.pipeline.context import RunContext, RunServices
 from muniment.processing.pipeline.graph import build_graph
 from muniment.processing.pipeline.isolation import IsolationGate
@@ -122,7 +123,7 @@ class RunProcessor:
             run, _ = claimed
             is_guilty = await self._is_guilty(work, run)
             if is_guilty:
-                entry_ids = await _quarantine(work, run)
+                entry_ids = await _quarantine(work, run, self._services.automatic_revert)
             elif is_isolated:
                 await workers.set_isolating(work, is_isolating=True)
             elif needs_isolation(run.deaths):
@@ -172,7 +173,7 @@ async def _publish_and_complete(work: Work[Service], run_id: UUID, artifact: Tex
     await complete_run(work, run)
 
 
-async def _quarantine(work: Work[Service], run: ClaimedRun) -> Sequence[UUID]:
+async def _quarantine(work: Work[Service], run: ClaimedRun, automatic_revert: AutomaticRevert) -> Sequence[UUID]:
     """Fail the run in the step in which it died. Return ledger entries to be processed after the commit."""
     log.error(
         "processing.quarantined",
@@ -181,4 +182,11 @@ async def _quarantine(work: Work[Service], run: ClaimedRun) -> Sequence[UUID]:
         deaths=[str(death.process) for death in run.deaths],
     )
     step, _ = await RunRepository(work.session).find_state(run)
-    return await fail_run(work, run, step=step or STEP_ORDER[0], code=QUARANTINED, message=QUARANTINED_MESSAGE)
+    return await fail_run(
+        work,
+        run,
+        step=step or STEP_ORDER[0],
+        code=QUARANTINED,
+        message=QUARANTINED_MESSAGE,
+        automatic_revert=automatic_revert,
+    )

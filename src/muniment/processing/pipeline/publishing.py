@@ -15,6 +15,7 @@ from muniment.documents.repository import RevisionRepository
 from muniment.documents.runs import RunStatus
 from muniment.documents.tables import Document
 from muniment.knowledge_bases.tables import HandoverPolicy
+from muniment.lifecycle.moves.automatic_revert import AutomaticRevert, ReplacementFailure
 from muniment.lifecycle.rules import Move
 from muniment.lifecycle.status import change_status
 from muniment.processing.pipeline.cleanup import delete_unused_artifact
@@ -28,6 +29,10 @@ from muniment.storage.deletions.ledger import LedgerRepository
 from muniment.telemetry.metrics import ARTIFACTS
 
 BASIC_COMPLETE = "basic_complete"
+
+
+INTERNAL_ERROR = "internal"
+"""Code of every failure that is not the file's fault."""
 
 
 PROCESSED_STATUSES = frozenset({BASIC_COMPLETE, "analysis_complete"})
@@ -98,7 +103,7 @@ async def _delete_earlier_revisions(work: Work[Service], run: ClaimedRun) -> Non
     if run.revision == 1:
         return
     document = await work.session.get_one(Document, run.document_id)
-    await purge_revisions(work, document, keep=run.revision, reason="replaced", delete_artifacts=False)
+    await purge_revisions(work, document, keep=[run.revision], reason="replaced", delete_artifacts=False)
     await RevisionRepository(work.session).clear_snapshot(run.document_id, run.revision)
 
 
@@ -126,24 +131,39 @@ def log_completed(run: ClaimedRun, *, pages: int, unread_pages: int) -> None:
     log.info("processing.completed", **ids, pages=pages, unread_pages=unread_pages)
 
 
-async def fail_run(work: Work[Service], run: ClaimedRun, *, step: str, code: str, message: str) -> Sequence[UUID]:
+async def fail_run(
+    work: Work[Service],
+    run: ClaimedRun,
+    *,
+    step: str,
+    code: str,
+    message: str,
+    automatic_revert: AutomaticRevert,
+) -> Sequence[UUID]:
     """Fail the run and its document, and delete what nobody else uses of its results.
 
-    A failed reread changes nothing but its run. Return ledger entries to be processed after the commit.
+    A failed reread changes nothing but its run. A replacement that fails because of its file is reverted instead, if it
+    can be. Return ledger entries to be processed after the commit.
     """
     runs = RunRepository(work.session)
     error = {"code": code, "message": message, "step": step}
     await runs.record_steps(run, {step: StepStatus.FAILED}, error=error)
     _, artifact_id = await runs.find_state(run)
     await runs.finish(run, RunStatus.FAILED, error)
-    await _fail_document(work, run, error)
+    await _fail_document(work, run, error, automatic_revert)
     released = await LedgerRepository(work.session).release_reservations(run.document_id)
     return [*released, *(await delete_unused_artifact(work, artifact_id) if artifact_id else ())]
 
 
-async def _fail_document(work: Work[Service], run: ClaimedRun, error: Mapping[str, str]) -> None:
+async def _fail_document(
+    work: Work[Service], run: ClaimedRun, error: Mapping[str, str], automatic_revert: AutomaticRevert
+) -> None:
     if run.is_reread:
         return
+    if error["code"] != INTERNAL_ERROR and run.revision > 1:
+        failure = ReplacementFailure(error["code"], error["message"], now())
+        if await automatic_revert.apply(work, run.document_id, failure):
+            return
     columns = {"processing_status": "failed", "processing_errors": [error], "last_error": error["message"]}
     if not await change_status(work.session, Move.FAIL, run.document_id, run.epoch, **columns):
         raise RunSuperseded

@@ -1,11 +1,13 @@
 """Settle open intents: change the external index to match the current row of each document."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
 from sqlalchemy import ColumnElement, literal_column, select
 
+from muniment.documents.repository import RevisionRepository
 from muniment.documents.tables import Document, Status
 from muniment.errors import MunimentError
 from muniment.storage.db.principal import Service
@@ -34,6 +36,8 @@ class DesiredIndexState:
 
     is_visible: bool
     index_epoch: int | None
+    outdated_epochs: Sequence[int] = ()
+    """Epochs of replacements that were reverted, whose points must be deleted."""
 
 
 class IntentSweep:
@@ -97,6 +101,8 @@ class IntentSweep:
         await self._index.set_visible(document, is_visible=state.is_visible)
         if state.index_epoch is not None:
             await self._index.delete_document(document, before_epoch=state.index_epoch)
+        if state.outdated_epochs:
+            await self._index.delete_epochs(document, state.outdated_epochs)
 
 
 async def find_desired_state(
@@ -104,12 +110,19 @@ async def find_desired_state(
 ) -> DesiredIndexState | None:
     """Return what the index should hold of the document, or `None` if the knowledge base has no such document."""
     index_epoch: ColumnElement[int | None] = literal_column("documents.index_epoch")
-    row = select(Document.status, index_epoch).where(
+    row = select(Document.status, index_epoch, Document.revision).where(
         Document.id == document.document_id, Document.kb_id == document.kb_id
     )
     if lock:
         row = row.with_for_update(key_share=True)
     found = (await work.session.execute(row)).one_or_none()
+    if found is None:
+        return None
+    status, epoch, revision = found
+    # Later revisions than the one shown: only a document that is being replaced still needs their points.
+    is_settled = status in (Status.COMPLETED, Status.ARCHIVED)
+    revisions = RevisionRepository(work.session)
+    outdated = await revisions.list_epochs_after(document.document_id, revision) if is_settled else ()
     # Only archived documents are hidden. The passages of a document in processing are visible in the index already,
     # because completing it does not update the index again; until then PostgreSQL filters them out.
-    return DesiredIndexState(found[0] != Status.ARCHIVED, found[1]) if found else None
+    return DesiredIndexState(status != Status.ARCHIVED, epoch, tuple(outdated))

@@ -42,6 +42,14 @@ class IntentRepository:
             raise IndexUpdatePending
         return intent_id
 
+    async def ensure_open(self, document: IndexedDocument, state: IntendedState, epoch: int) -> None:
+        """Record an intent in the transaction that changes the row, for the sweep to settle at once.
+
+        An open intent of the document is enough: the sweep applies what the row says by then.
+        """
+        statement = _insert_statement(document, state, epoch).values(next_attempt_at=func.now())
+        await self._session.execute(statement.on_conflict_do_nothing(index_elements=["document_id"]))
+
     async def open_delete(self, document: IndexedDocument, epoch: int) -> UUID:
         """Record that all points must be deleted, in the transaction that deletes the row. Replace any other intent."""
         statement = _insert_statement(document, IntendedState.GONE, epoch)

@@ -6,16 +6,13 @@ from langgraph.runtime import Runtime
 
 from muniment.errors import MunimentError, StorageFull, Unavailable
 from muniment.processing.pipeline.context import RunContext, RunState
-from muniment.processing.pipeline.publishing import fail_run
+from muniment.processing.pipeline.publishing import INTERNAL_ERROR, fail_run
 from muniment.processing.readers.errors import Unreadable
 from muniment.processing.runs.repository import RunSuperseded
 from muniment.storage.deletions.ledger import process_now
 from muniment.storage.tasks.port import RetryLater
 
 log = structlog.get_logger()
-
-
-INTERNAL_ERROR = "internal"
 
 
 INTERNAL_MESSAGE = "Processing failed because of an internal error. Try again or contact your operator."
@@ -45,7 +42,9 @@ async def error_handling(state: RunState, error: NodeError, runtime: Runtime[Run
         log.error("processing.internal_error", run_id=str(run.run_id), step=error.node, exc_info=reason)
     services = runtime.context.services
     async with services.database.service_work(runtime.context.service) as work:
-        entry_ids = await fail_run(work, run, step=error.node, code=code, message=message)
+        entry_ids = await fail_run(
+            work, run, step=error.node, code=code, message=message, automatic_revert=services.automatic_revert
+        )
     await process_now(services.ledger, run.organization_id, entry_ids)
     return {}
 
