@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.demo_organization import DemoOrganization, SignedInPerson, add_member, new_kb, upload, wait_until_final
-from tests.web.documents_page import BROKEN_PDF, PATIENCE_MS, being_read, drop, line, open_kb, row, tray
+from tests.web.documents_page import BROKEN_PDF, LONG, PATIENCE_MS, being_read, drop, line, open_kb, row, tray
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -129,7 +129,7 @@ def test_a_twin_that_is_being_read_offers_cancel_and_turns_into_the_active_form(
         press(page, "Cancel")
 
 
-def test_a_replacement_that_failed_offers_the_old_one_back(
+def test_a_cancelled_replacement_offers_the_previous_version(
     office: DemoOrganization, windows: Windows, lease: Path
 ) -> None:
     owner = office.add_person()
@@ -137,8 +137,8 @@ def test_a_replacement_that_failed_offers_the_old_one_back(
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
     wait_until_final(owner, kb_id, [document_id])
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
-    assert owner.api.post(f"{url}/replace", files={"file": ("lease.txt", BROKEN_PDF)}).is_success
-    wait_until_final(owner, kb_id, [document_id])
+    assert owner.api.post(f"{url}/replace", files={"file": ("lease.txt", LONG)}).is_success
+    assert owner.api.post(f"{url}/cancel").is_success
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)

@@ -4,7 +4,17 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.web.demo_organization import DemoOrganization, add_member, new_kb, upload, wait_until_final
-from tests.web.documents_page import BROKEN_PDF, PATIENCE_MS, being_read, choose, open_kb, open_menu, pick_files, row
+from tests.web.documents_page import (
+    BROKEN_PDF,
+    LONG,
+    PATIENCE_MS,
+    being_read,
+    choose,
+    open_kb,
+    open_menu,
+    pick_files,
+    row,
+)
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -85,7 +95,7 @@ def test_a_failed_document_is_retried_and_cleared_in_the_words_of_the_specificat
     assert owner.api.get(url).status_code == 404
 
 
-def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_back(
+def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_reverted(
     office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
     owner = office.add_person()
@@ -115,18 +125,48 @@ def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_b
     with page.expect_file_chooser() as chooser:
         choose(page, "lease v2.txt", "Replace…")
     chooser.value.set_files(str(broken))
+    expect(dialog).to_contain_text("If it cannot be read, the existing version is restored automatically")
+    expect(dialog).to_contain_text("your file is kept for 7 days")
     dialog.get_by_role("button", name="Replace").click()
-    offer = row(page, "lease v3.pdf").get_by_role("button", name="Revert to previous version")
-    expect(offer).to_be_visible(timeout=PATIENCE_MS)
+    failure = row(page, "lease v2.txt").get_by_role("button", name="Replacement failed")
+    expect(failure).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Replace failed, the previous version was restored.")).to_be_visible()
     window.shoot("documents-replace-failed")
-    offer.click()
+    assert owner.api.get(f"{url}/download").content == second.read_bytes()
+    failure.click()
+    failed = page.get_by_role("dialog", name="The replacement failed")
+    expect(failed).to_contain_text("'lease v3.pdf' could not be read, so the previous version was restored.")
+    expect(failed).to_contain_text("The PDF is damaged or incomplete")
+    window.shoot("failed-replacement")
+    failed.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("Trying 'lease v3.pdf' again")).to_be_visible()
+    wait_until_final(owner, kb_id, [document_id])
+    choose(page, "lease v2.txt", "Failed replacement…")
+    failed.get_by_role("button", name="Delete file").click()
+    expect(page.get_by_text("Deleted 'lease v3.pdf'")).to_be_visible()
+    expect(failure).to_be_hidden()
+    assert owner.api.get(url).json()["failed_replacement"] is None
+
+
+def test_a_cancelled_replacement_is_reverted_from_its_row(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
+    kb_id = new_kb(owner)
+    document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
+    wait_until_final(owner, kb_id, [document_id])
+    url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
+    assert owner.api.post(f"{url}/replace", files={"file": ("lease v2.txt", LONG)}).is_success
+    assert owner.api.post(f"{url}/cancel").is_success
+    window = windows.open(owner)
+    page = window.page
+    open_kb(page, kb_id)
+    row(page, "lease v2.txt").get_by_role("button", name="Revert to previous version").click()
     back = page.get_by_role("dialog", name="The new file could not be processed")
-    expect(back).to_contain_text("The PDF is damaged or incomplete")
+    expect(back).to_contain_text("Processing cancelled by user")
     window.shoot("bring-back")
     back.get_by_role("button", name="Revert to previous version").click()
-    expect(page.get_by_text("Reverted 'lease v2.txt'")).to_be_visible()
-    expect(row(page, "lease v2.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
-    assert owner.api.get(f"{url}/download").content == second.read_bytes()
+    expect(page.get_by_text("Reverted 'lease.txt'")).to_be_visible()
+    expect(row(page, "lease.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
+    assert owner.api.get(f"{url}/download").content == b"The first version."
 
 
 def test_explain_gives_reasons_and_obstacles(office: DemoOrganization, windows: Windows) -> None:

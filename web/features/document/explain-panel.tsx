@@ -62,7 +62,12 @@ export function ExplainPanel({ place }: { place: DocumentPlace }) {
   );
 }
 
-const NAMES: Readonly<Record<string, string>> = { ...t.names, "replace/revert": t.names.revert };
+const NAMES: Readonly<Record<string, string>> = {
+  ...t.names,
+  "replace/revert": t.names.revert,
+  "replace/retry": t.names.retry_replacement,
+  "replace/failed": t.names.discard_replacement,
+};
 
 /** The server names calls in backticks; here they are called as they are in the menus. */
 function Sentence({ text: sentence }: { text: string }) {

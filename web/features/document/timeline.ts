@@ -25,6 +25,7 @@ const LINES: Readonly<Record<string, Line>> = {
   document_uploaded: { verb: t.verbs.uploaded, tone: "pending" },
   document_replaced: { verb: t.verbs.replaced, tone: "change", rest: (payload) => changedName(payload, t.wasCalled) },
   document_reverted: { verb: t.verbs.reverted, tone: "change", rest: (payload) => t.isCalled(String(payload.new_name ?? "")) },
+  failed_replacement_deleted: { verb: t.verbs.replacementDeleted, tone: "change" },
   document_archived: { verb: t.verbs.archived, tone: "archived" },
   document_restored: { verb: t.verbs.restored, tone: "completed" },
   document_cancelled: { verb: t.verbs.cancelled, tone: "failed" },

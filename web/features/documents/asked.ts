@@ -2,7 +2,7 @@ import type { Document } from "@/lib/api";
 
 /** The question that is open. There is one at a time. */
 export type Asked =
-  | { kind: "archive" | "clear" | "cancel" | "explain" | "bringBack"; document: Document }
+  | { kind: "archive" | "clear" | "cancel" | "explain" | "bringBack" | "failedReplacement"; document: Document }
   | { kind: "replace"; document: Document; file: File }
   | { kind: "archiveSeveral"; documents: readonly Document[] };
 

@@ -20,6 +20,7 @@ const LOOKS: Readonly<Record<RowAct, { icon: IconName; shortcut?: string }>> = {
   retry: { icon: "retry" },
   cancel: { icon: "stop" },
   bringBack: { icon: "undo" },
+  failedReplacement: { icon: "alert" },
   replace: { icon: "replace" },
   archive: { icon: "box", shortcut: "A" },
   clear: { icon: "trash" },
@@ -49,8 +50,9 @@ export function DocumentActionsMenu({ trigger, isOpen, onOpenChange, ...offered 
 function Offers({ document, mayManage, mayEdit, onAct, without = [] }: Offered) {
   const { status } = useStanding(document);
   const canRevert = useCanRevert(document, mayManage);
+  const hasFailedReplacement = document.failed_replacement !== null;
   const reason = useId();
-  const groups = planOf(status, { mayManage, mayEdit, canRevert }).map((offers) => offers.filter(({ act }) => !without.includes(act)));
+  const groups = planOf(status, { mayManage, mayEdit, canRevert, hasFailedReplacement }).map((offers) => offers.filter(({ act }) => !without.includes(act)));
   return groups.map((offers, index) => (
     <Fragment key={offers[0]?.act}>
       {index > 0 && <MenuLine />}

@@ -9,6 +9,7 @@ import { ArchiveSeveralDialog } from "./archive-several-dialog";
 import type { Asked } from "./asked";
 import { BringBackDialog } from "./bring-back-dialog";
 import { ExplainDialog } from "./explain-dialog";
+import { FailedReplacementDialog } from "./failed-replacement-dialog";
 import { mayHaveOldOne } from "./menu-plan";
 import { ReplaceDialog } from "./replace-dialog";
 import type { Moves } from "./use-moves";
@@ -81,6 +82,19 @@ export function DocumentDialogs({ asked, onClose, moves, onArchived, onReplace }
           document={asked.document}
           onClose={onClose}
           onRevert={() => moves.revert(asked.document)}
+          onAnother={() => {
+            onClose();
+            onReplace(asked.document);
+          }}
+        />
+      );
+    case "failedReplacement":
+      return (
+        <FailedReplacementDialog
+          document={asked.document}
+          onClose={onClose}
+          onRetry={() => moves.retryReplacement(asked.document)}
+          onDiscard={() => moves.discardReplacement(asked.document)}
           onAnother={() => {
             onClose();
             onReplace(asked.document);

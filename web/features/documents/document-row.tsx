@@ -65,6 +65,7 @@ export const DocumentRow = memo(function DocumentRow(props: DocumentRowProps) {
           mayManage={mayManage}
           onUndo={() => actions.undo(document)}
           onBringBack={() => actions.run("bringBack", document)}
+          onFailedReplacement={() => actions.run("failedReplacement", document)}
         />
       </td>
       <td role="cell" data-from="lg" data-align="end">

@@ -4,9 +4,9 @@ import type { Status } from "@/lib/api";
 
 import { mayHaveOldOne, planOf, type Rights } from "./menu-plan";
 
-const OWNER: Rights = { mayManage: true, mayEdit: true, canRevert: false };
-const EDITOR: Rights = { mayManage: false, mayEdit: true, canRevert: false };
-const VIEWER: Rights = { mayManage: false, mayEdit: false, canRevert: false };
+const OWNER: Rights = { mayManage: true, mayEdit: true, canRevert: false, hasFailedReplacement: false };
+const EDITOR: Rights = { mayManage: false, mayEdit: true, canRevert: false, hasFailedReplacement: false };
+const VIEWER: Rights = { mayManage: false, mayEdit: false, canRevert: false, hasFailedReplacement: false };
 const plan = (status: Status, rights: Rights) =>
   planOf(status, rights)
     .map((group) => group.map(({ act, isOff }) => (isOff ? `(${act})` : act)).join(" "))
@@ -15,6 +15,8 @@ const plan = (status: Status, rights: Rights) =>
 describe("the menu of a document", () => {
   it.each<[Status, Rights, string]>([
     ["completed", OWNER, "open download explain | replace archive"],
+    ["completed", { ...OWNER, hasFailedReplacement: true }, "open download explain | failedReplacement | replace archive"],
+    ["completed", { ...EDITOR, hasFailedReplacement: true }, "open download explain"],
     ["pending", OWNER, "open download explain | cancel | replace"],
     ["processing", OWNER, "open download explain | cancel | (replace) (archive)"],
     ["failed", OWNER, "open download explain | retry | replace clear"],

@@ -1,7 +1,7 @@
 /** Which acts a document offers to whom, in the order of the menu. What a right does not allow is absent. */
 import type { Status } from "@/lib/api";
 
-export type RowAct = "open" | "download" | "explain" | "retry" | "cancel" | "bringBack" | "replace" | "archive" | "clear";
+export type RowAct = "open" | "download" | "explain" | "retry" | "cancel" | "bringBack" | "failedReplacement" | "replace" | "archive" | "clear";
 
 export interface Offer {
   act: RowAct;
@@ -14,9 +14,11 @@ export interface Rights {
   mayEdit: boolean;
   /** The file before the failed one can be brought back. */
   canRevert: boolean;
+  /** The last replacement could not be read and was reverted. */
+  hasFailedReplacement: boolean;
 }
 
-export function planOf(status: Status, { mayManage, mayEdit, canRevert }: Rights): readonly (readonly Offer[])[] {
+export function planOf(status: Status, { mayManage, mayEdit, canRevert, hasFailedReplacement }: Rights): readonly (readonly Offer[])[] {
   const isProcessing = status === "processing";
   const isOpen = isProcessing || status === "pending";
   const looking: RowAct[] = ["open", "download", "explain"];
@@ -24,6 +26,7 @@ export function planOf(status: Status, { mayManage, mayEdit, canRevert }: Rights
     ...(status === "failed" && mayEdit ? (["retry"] as const) : []),
     ...(isOpen && mayManage ? (["cancel"] as const) : []),
     ...(status === "failed" && mayManage && canRevert ? (["bringBack"] as const) : []),
+    ...(status === "completed" && mayManage && hasFailedReplacement ? (["failedReplacement"] as const) : []),
   ];
   const changing: RowAct[] = [
     ...(status === "archived" || !mayManage ? [] : (["replace"] as const)),

@@ -19,12 +19,14 @@ export function StatusCell({
   mayManage,
   onUndo,
   onBringBack,
+  onFailedReplacement,
 }: {
   document: Document;
   isGhost: boolean;
   mayManage: boolean;
   onUndo: () => void;
   onBringBack: () => void;
+  onFailedReplacement: () => void;
 }) {
   const { status, progress } = useStanding(document);
   if (isGhost) {
@@ -58,6 +60,11 @@ export function StatusCell({
   }
   return (
     <Beside badge={<StatusBadge status={status} />}>
+      {mayManage && document.failed_replacement && (
+        <button type="button" className={LINK} onClick={onFailedReplacement}>
+          {t.failedReplacement.link}
+        </button>
+      )}
       <span className="truncate max-lg:hidden">{progress?.purpose === "reread" ? t.steps.readingAgain : handOverOf(document)}</span>
     </Beside>
   );

@@ -15,6 +15,8 @@ import type { Ghosts } from "./use-ghosts";
 type Document = api.Document;
 const placeOf = ({ kb_id, id }: Document): api.DocumentPlace => ({ kbId: kb_id, documentId: id });
 
+const failedNameOf = ({ failed_replacement, name }: Document): string => failed_replacement?.name ?? name;
+
 export interface Moves {
   archive: (document: Document) => Promise<void>;
   archiveSeveral: (documents: readonly Document[]) => Promise<void>;
@@ -25,6 +27,8 @@ export interface Moves {
   cancel: (document: Document) => Promise<void>;
   retry: (document: Document) => Promise<void>;
   revert: (document: Document) => Promise<void>;
+  retryReplacement: (document: Document) => Promise<void>;
+  discardReplacement: (document: Document) => Promise<void>;
 }
 
 /** Every move of the lifecycle that this page offers. A refusal is thrown to whoever asked for it. */
@@ -104,6 +108,14 @@ export function useMoves(kbId: string, ghosts: Ghosts): Moves {
           ({ name } = await api.revertDocument(placeOf(document)));
         });
         showToast({ text: withName(t.bringBack.done, name), icon: "undo" });
+      },
+      retryReplacement: async (document) => {
+        await during([document], () => api.retryReplacement(placeOf(document)));
+        showToast({ text: withName(t.failedReplacement.retried, failedNameOf(document)), icon: "retry" });
+      },
+      discardReplacement: async (document) => {
+        await during([document], () => api.discardReplacement(placeOf(document)));
+        showToast({ text: withName(t.failedReplacement.discarded, failedNameOf(document)), icon: "trash" });
       },
     };
   }, [client, kbId, add, remove]);

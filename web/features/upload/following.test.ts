@@ -23,7 +23,10 @@ const progress = (status: Progress["status"], more: Partial<Progress> = {}): Pro
   ...more,
 });
 
-function follow(look: (place: object) => Promise<{ status: Progress["status"]; last_error: string | null }> = () => Promise.reject(new Unreachable("away"))) {
+function follow(
+  look: (place: object) => Promise<{ status: Progress["status"]; last_error: string | null; failed_replacement?: { error: string } | null }> = () =>
+    Promise.reject(new Unreachable("away")),
+) {
   const item: UploadItem = {
     id: 1,
     kbId: "kb",
@@ -76,6 +79,25 @@ describe("following what is being read", () => {
     items.push(item);
     following.begin(item);
     expect(finish).not.toHaveBeenCalled();
+  });
+
+  it("tells a file that was taken back from one that was read", async () => {
+    const { finish, reread, items, item, tell, settle } = follow(async () => ({
+      status: "completed",
+      last_error: null,
+      failed_replacement: { error: "damaged" },
+    }));
+    const replacing: UploadItem = { ...item, replaces: "d" };
+    items[0] = replacing;
+    tell({ type: "document", document: progress("completed") });
+    expect(finish).not.toHaveBeenCalled();
+    await settle();
+    expect(finish).toHaveBeenCalledWith(1, "damaged", "replacing");
+    items[0] = { ...replacing, state: { kind: "failed", during: "replacing", reason: "damaged" } };
+    tell({ type: "document", document: progress("completed") });
+    expect(reread).not.toHaveBeenCalled();
+    tell({ type: "document", document: progress("pending") });
+    expect(reread).toHaveBeenCalledWith(1);
   });
 
   it("asks about what a new snapshot does not name any more", async () => {

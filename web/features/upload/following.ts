@@ -12,7 +12,7 @@ export interface FollowingWords {
   failed: string;
 }
 
-type Look = (place: { kbId: string; documentId: string }) => Promise<Pick<Document, "status" | "last_error">>;
+type Look = (place: { kbId: string; documentId: string }) => Promise<Pick<Document, "status" | "last_error" | "failed_replacement">>;
 
 export class Following {
   readonly #queue: UploadQueue;
@@ -31,7 +31,7 @@ export class Following {
   /** A file was stored: perhaps it has been read already. */
   begin(item: UploadItem): void {
     const known = item.documentId === null ? undefined : this.#finished.get(item.documentId);
-    if (known) this.#settle(item, known.status, known.last_error);
+    if (known) this.#hearEnd(item, known);
   }
 
   /** Its old end is of no interest any more. */
@@ -51,8 +51,11 @@ export class Following {
 
   #told(progress: Progress): void {
     // A failed one that was retried, or whose old file was brought back, has failed no more.
-    if (progress.status !== "failed") for (const item of this.#failed(progress.document_id)) this.#queue.reread(item.id);
     const isAtWork = progress.status === "pending" || progress.status === "processing";
+    for (const item of this.#failed(progress.document_id)) {
+      const hasOldFile = item.state.kind === "failed" && item.state.during === "replacing";
+      if (isAtWork || (progress.status !== "failed" && !hasOldFile)) this.#queue.reread(item.id);
+    }
     if (isAtWork) {
       this.#finished.delete(progress.document_id);
       return;
@@ -60,8 +63,14 @@ export class Following {
     this.#finished.set(progress.document_id, progress);
     if (this.#finished.size > REMEMBERED) this.forget(this.#finished.keys().next().value ?? "");
     for (const item of this.#reading()) {
-      if (item.documentId === progress.document_id) this.#settle(item, progress.status, progress.last_error);
+      if (item.documentId === progress.document_id) this.#hearEnd(item, progress);
     }
+  }
+
+  /** A replaced document that is completed may have its old file again, which only the document itself tells. */
+  #hearEnd(item: UploadItem, { document_id, status, last_error }: Progress): void {
+    if (item.replaces === null || status === "failed") this.#settle(item, status, last_error);
+    else void this.#ask(item, document_id);
   }
 
   #end(documentId: string, reason: string): void {
@@ -77,8 +86,9 @@ export class Following {
 
   async #ask(item: UploadItem, documentId: string): Promise<void> {
     try {
-      const { status, last_error } = await this.#look({ kbId: item.kbId, documentId });
-      this.#settle(item, status, last_error);
+      const { status, last_error, failed_replacement: failed } = await this.#look({ kbId: item.kbId, documentId });
+      if (item.replaces !== null && failed) this.#queue.finish(item.id, failed.error, "replacing");
+      else this.#settle(item, status, last_error);
     } catch (error) {
       if (error instanceof NotFound) this.#end(documentId, this.#words.gone);
       else if (!isPassing(error)) this.#queue.finish(item.id, error instanceof Error ? error.message : this.#words.failed);
@@ -91,7 +101,7 @@ export class Following {
   }
 
   #failed(documentId: string): readonly UploadItem[] {
-    return this.#queue.items().filter(({ state, ...item }) => item.documentId === documentId && state.kind === "failed" && state.during === "reading");
+    return this.#queue.items().filter(({ documentId: own, state }) => own === documentId && state.kind === "failed" && state.during !== "sending");
   }
 
   #reading(): readonly UploadItem[] {

@@ -12,7 +12,9 @@ export type UploadState =
   | { kind: "reading" }
   | { kind: "done" }
   | { kind: "failed"; during: "sending"; error: unknown }
-  | { kind: "failed"; during: "reading"; reason: string };
+  | { kind: "failed"; during: "reading"; reason: string }
+  /** It could not be read, and the document has its previous version again. */
+  | { kind: "failed"; during: "replacing"; reason: string };
 
 export interface UploadItem {
   readonly id: number;

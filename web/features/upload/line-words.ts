@@ -34,9 +34,9 @@ export function wordsOf({ state, replaces, file }: UploadItem, progress: Progres
     case "done":
       return { ...line(t.done, "", 1), read: 1, tone: "done" };
     case "failed": {
-      const reason = state.during === "reading" ? state.reason : reasonOf(state.error);
-      const words = replaces && state.during === "sending" ? t.replaceFailed(reason) : t.failed(reason);
-      return { ...line(words, "", 1), tone: "failed" };
+      const reason = state.during === "sending" ? reasonOf(state.error) : state.reason;
+      const ofReplace = state.during === "replacing" ? t.restored : state.during === "sending" ? t.replaceFailed : t.failed;
+      return { ...line((replaces ? ofReplace : t.failed)(reason), "", 1), tone: "failed" };
     }
   }
 }

@@ -101,17 +101,17 @@ export class UploadQueue {
   }
 
   /** It can be found, or it cannot be read. */
-  finish(id: number, failure: string | null): void {
+  finish(id: number, failure: string | null, during: "reading" | "replacing" = "reading"): void {
     const item = this.#items.get(id);
     if (item?.state.kind !== "reading") return;
-    this.#become(id, failure === null ? { kind: "done" } : { kind: "failed", during: "reading", reason: failure });
+    this.#become(id, failure === null ? { kind: "done" } : { kind: "failed", during, reason: failure });
     if (failure === null) setTimeout(() => this.#leave(id), DONE_STAYS_MS);
   }
 
   /** It is read once more. */
   reread(id: number): void {
     const state = this.#items.get(id)?.state;
-    if (state?.kind === "failed" && state.during === "reading") this.#become(id, { kind: "reading" });
+    if (state?.kind === "failed" && state.during !== "sending") this.#become(id, { kind: "reading" });
   }
 
   #leave(id: number): void {

@@ -12,7 +12,7 @@ import { upload as t } from "@/text";
 
 import { isUnsent, type UploadItem } from "./item";
 import { wordsOf } from "./line-words";
-import { bringOldBack, readAgain, uploads } from "./uploads";
+import { bringOldBack, readAgain, replaceAgain, uploads } from "./uploads";
 
 const LINK = "rounded-mark text-petrol underline decoration-petrol-line underline-offset-[3px] hover:decoration-current";
 
@@ -62,15 +62,16 @@ function Action({ item }: { item: UploadItem }) {
     );
   }
   if (item.state.kind !== "failed") return null;
-  const [words, act] =
-    item.state.during === "sending"
-      ? [t.retry, () => uploads.again(item.id)]
-      : item.replaces
-        ? [t.bringBack, () => void bringOldBack(item)]
-        : [t.retry, () => void readAgain(item)];
+  const [words, act] = remedyOf(item, item.state.during);
   return (
     <button type="button" className={LINK} onClick={act}>
       {words}
     </button>
   );
+}
+
+function remedyOf(item: UploadItem, during: "sending" | "reading" | "replacing"): [string, () => void] {
+  if (during === "sending") return [t.retry, () => uploads.again(item.id)];
+  if (during === "replacing") return [t.retry, () => void replaceAgain(item)];
+  return item.replaces ? [t.bringBack, () => void bringOldBack(item)] : [t.retry, () => void readAgain(item)];
 }

@@ -4,7 +4,7 @@
 import { sentencesOf } from "@/components/ui/error-sentences";
 import { showToast } from "@/components/ui/toast-store";
 import { withName } from "@/components/ui/with-name";
-import { getDocument, retryDocument, revertDocument, type DocumentType } from "@/lib/api";
+import { getDocument, retryDocument, retryReplacement, revertDocument, type DocumentType } from "@/lib/api";
 import { live } from "@/lib/live";
 import { common, upload as t } from "@/text";
 
@@ -43,6 +43,16 @@ export async function readAgain({ id, kbId, documentId }: UploadItem): Promise<v
   if (documentId === null) return;
   await telling(async () => {
     await retryDocument({ kbId, documentId });
+    uploads.reread(id);
+  });
+}
+
+/** Have a new file that could not be read, and was taken back, read once more. */
+export async function replaceAgain({ id, kbId, documentId }: UploadItem): Promise<void> {
+  if (documentId === null) return;
+  await telling(async () => {
+    following.forget(documentId);
+    await retryReplacement({ kbId, documentId });
     uploads.reread(id);
   });
 }

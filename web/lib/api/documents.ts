@@ -36,6 +36,10 @@ export const retryDocument = (place: DocumentPlace, { force = false }: { force?:
 
 export const revertDocument = (place: DocumentPlace) => call("post", `${ONE}/replace/revert`, { path: at(place) });
 
+export const retryReplacement = (place: DocumentPlace) => call("post", `${ONE}/replace/retry`, { path: at(place) });
+
+export const discardReplacement = (place: DocumentPlace) => call("delete", `${ONE}/replace/failed`, { path: at(place) });
+
 export const clearDocument = (place: DocumentPlace) => call("delete", `${ONE}/clear`, { path: at(place), timeout: 60 });
 
 /** `pending` names the stores that are not proven empty yet; the receipt appears under its id when they are. */

@@ -105,6 +105,7 @@ export const audit = {
     document_cancelled: "Cancelled",
     document_replaced: "Replaced",
     document_reverted: "Reverted",
+    failed_replacement_deleted: "Failed replacement deleted",
     document_retried: "Retried",
     document_annotated: "Note updated",
     document_handed_over: "Queued for Paperless",

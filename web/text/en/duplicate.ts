@@ -38,7 +38,7 @@ export const duplicate = {
   confirm: {
     step: "Step 2 of 2",
     question: "This will delete the existing document and upload the new version. Continue?",
-    stays: "The existing one stays until the new one has been read.",
+    stays: "While the new file is processed, search finds neither version. If it cannot be read, the existing version is restored automatically, and your file is kept for 7 days so that you can try again. If you cancel processing, you can revert to the existing version.",
     rest: (count: string) => `This also applies to ${count} more.`,
     back: "Back",
     replace: "Replace",

@@ -80,6 +80,7 @@ export const operations = {
       jobs: "Jobs",
       documents: "Documents",
       uploads: "Uploads",
+      replacements: "Failed replacements",
       ledger: "Pending deletions",
       intents: "Pending index updates",
       receipts: "Receipts",

@@ -34,6 +34,7 @@ export const upload = {
   open: "Open",
   failed: (reason: string) => `Failed: ${reason}`,
   replaceFailed: (reason: string) => `Replace failed, nothing changed. ${reason}`,
+  restored: (reason: string) => `Replace failed, the previous version was restored. ${reason}`,
   retry: "Retry",
   bringBack: "Revert to previous version",
   isBack: "Reverted '{name}'",
