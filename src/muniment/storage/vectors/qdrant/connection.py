@@ -55,8 +55,8 @@ class QdrantConnection:
     async def call(self, request: Awaitable[T]) -> T:
         """Return the response to a request.
 
-        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`: the outcome is then
-        unknown. Both count as unavailable: a refusal is a matter of the server or its version, not of the document.
+        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`, because the outcome
+        is unknown. Both count as unavailable: a refusal is a matter of the server or its version, not of the document.
         Neither contains the API key.
         """
         try:

@@ -19,8 +19,8 @@ from psycopg.types.json import Jsonb
 
 from muniment.migrations.policies import grant_execute
 
-revision = "p16a"
-down_revision = "p12a"
+revision = "0034"
+down_revision = "0033"
 
 BATCH = 500
 MAX_NAME_CHARACTERS = 255

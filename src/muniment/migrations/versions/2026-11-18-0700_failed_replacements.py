@@ -7,8 +7,8 @@ from alembic import op
 
 from muniment.migrations.policies import grant_execute
 
-revision = "p07a"
-down_revision = "0026"
+revision = "0033"
+down_revision = "0032"
 
 
 def upgrade() -> None:
