@@ -55,7 +55,7 @@ class QdrantConnection:
     async def call(self, request: Awaitable[T]) -> T:
         """Return the response to a request.
 
-        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`, because the outcome
+        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`: then the outcome
         is unknown. Both count as unavailable: a refusal is a matter of the server or its version, not of the document.
         Neither contains the API key.
         """
