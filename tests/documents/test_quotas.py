@@ -152,6 +152,18 @@ async def test_concurrent_uploads_do_not_exceed_a_quota_together(
         assert len(await stored_keys(api)) == 3
 
 
+async def test_uploads_and_replacements_of_the_same_names_do_not_deadlock(settings: Settings, seed: Seed) -> None:
+    async with limited(settings, seed, max_documents=100, max_bytes=HUGE, max_queued_runs=100) as (_, kb):
+        documents = [str(seed.document(kb.id, kb.owner, name=f"{number}.pdf")) for number in range(4)]
+        for number in range(4):
+            seed.document(kb.id, kb.owner, name=f"failed {number}.pdf", status="failed")
+        uploads = [kb.upload(name=f"failed {number % 4}.pdf") for number in range(8)]
+        replacements = [replace(kb, document_id, a_pdf()) for document_id in documents]
+        answers = await asyncio.gather(*uploads, *replacements)
+        # Four names were free, and `new.pdf` is the name of one replacement.
+        assert sorted(answer.status_code for answer in answers) == [200] + [201] * 4 + [409] * 7
+
+
 async def test_full_queue_answers_429_until_there_is_room(settings: Settings, seed: Seed) -> None:
     async with limited(settings, seed, max_queued_runs=1) as (api, kb):
         assert (await kb.upload(name="a.pdf")).status_code == 201
