@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { DuplicateDocument, QueueFull, QuotaExceeded, Refused, TooManyRequests, Unreachable, type Status } from "@/lib/api";
+import { DuplicateDocument, Refused, TooManyRequests, Unreachable, type Status } from "@/lib/api";
 
 import type { UploadItem } from "./item";
-import { wordsOf } from "./line-words";
 import { UploadQueue } from "./queue";
 import type { Sent, Transport } from "./transport";
 
@@ -175,27 +174,6 @@ describe("a server that is away", () => {
     expect(server.requests).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(200);
     expect(server.requests).toHaveLength(2);
-  });
-
-  it("whose queue is full is asked again and again until there is room", async () => {
-    queue.add("kb", [file("a")], "other");
-    for (let attempt = 0; attempt < 6; attempt += 1) {
-      server.requests[attempt]?.fail(new QueueFull("Too many documents are waiting", answer(429)));
-      await settle();
-      expect(first().state).toEqual({ kind: "paused", why: "queueFull" });
-      await vi.advanceTimersByTimeAsync(7_000);
-    }
-    server.requests[6]?.answer({ documentId: "new", hasCleared: false });
-    await settle();
-    expect(kinds()).toEqual(["reading"]);
-  });
-
-  it("that has no space left for the organization fails the file in its own words", async () => {
-    queue.add("kb", [file("a")], "other");
-    server.requests[0]?.fail(new QuotaExceeded("Your organization has reached its quota", answer(507)));
-    await settle();
-    expect(wordsOf(first(), undefined)).toMatchObject({ tone: "failed", words: "Failed: Your organization has reached its quota" });
-    expect(server.requests).toHaveLength(1);
   });
 
   it("that is there while one file breaks off every time gives that file up", async () => {
