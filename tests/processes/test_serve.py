@@ -1,9 +1,11 @@
+import json
 import os
 import re
 import signal
 import stat
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -168,3 +170,37 @@ def _is_ready(muniment: RunningServer) -> bool:
         return httpx.get(f"{muniment.url}/health/ready", timeout=5, trust_env=False).status_code == 200
     except httpx.HTTPError:
         return False
+
+
+def test_the_signing_key_is_rotated_while_the_server_runs(folder: Path, prepared_data_dir: Path) -> None:
+    with RunningServer(folder, prepared_data_dir) as muniment:
+        muniment.start()
+        with muniment.client() as client:
+            old_receipt, old_keys = _purge_one(client, "old.txt"), client.get("/api/v1/audit/key").json()
+            rotated = muniment.run("audit", "rotate-key", "--json")
+            assert rotated.returncode == 0, rotated.stderr
+            assert json.loads(rotated.stdout)["previous_key_id"] == old_keys["key_id"]
+            keys = client.get("/api/v1/audit/key").json()
+            assert keys["key_id"] == json.loads(rotated.stdout)["key_id"]
+            new_receipt = _purge_one(client, "new.txt")
+        assert new_receipt["record"]["key_id"] == keys["key_id"] != old_receipt["record"]["key_id"]
+        (folder / "keys.json").write_text(json.dumps(keys))
+        for receipt in (old_receipt, new_receipt):
+            (folder / "receipt.json").write_text(json.dumps(receipt))
+            verified = muniment.run(
+                "receipt", "verify", str(folder / "receipt.json"), "--key", str(folder / "keys.json")
+            )
+            assert verified.returncode == 0, verified.stderr
+        assert muniment.run("audit", "verify").returncode == 0
+
+
+def _purge_one(client: httpx.Client, name: str) -> dict[str, Any]:
+    kb_id, document_id = upload(client, name, name.encode())
+    path = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
+    wait_until(lambda: client.get(path).json()["status"] == "completed")
+    client.post(f"{path}/archive").raise_for_status()
+    receipt_id = client.delete(f"{path}/purge").json()["receipt_id"]
+    url = f"/api/v1/receipts/{receipt_id}"
+    wait_until(lambda: client.get(url).status_code == 200)
+    receipt: dict[str, Any] = client.get(url).json()
+    return receipt

@@ -90,7 +90,7 @@ async def export_trail(
 async def get_signing_keys(services: CurrentServices, principal: CurrentPrincipal) -> schemas.KeysRead:
     """Return the public keys that sign the audit log and receipts."""
     keys = [schemas.KeyRead.model_validate(key.as_json()) for key in await services.audit.list_keys(principal)]
-    signer = services.audit.signer
+    signer = services.audit.signer.current()
     return schemas.KeysRead(key_id=signer.key_id, public_key=base64.b64encode(signer.public_key).decode(), keys=keys)
 
 

@@ -108,14 +108,15 @@ class HeadSigner:
 
     async def sign_chain(self, organization_id: UUID | None) -> None:
         """Sign the end of the chain if it has grown. Raise `ChainBroken` if it does not continue the last head."""
-        head = await self._new_head(organization_id)
+        signer = self._signer.current()
+        head = await self._new_head(organization_id, signer.key_id)
         if head is None:
             return
-        head = await self._store_object(head.signed_by(self._signer))
+        head = await self._store_object(head.signed_by(signer))
         async with self._database.service_work(Service(organization_id)) as work:
             await HeadRepository(work.session).add_once(head)
 
-    async def _new_head(self, organization_id: UUID | None) -> Head | None:
+    async def _new_head(self, organization_id: UUID | None, key_id: str) -> Head | None:
         chain = chain_of(organization_id)
         async with self._database.service_work(Service(organization_id)) as work:
             last = await HeadRepository(work.session).find_newest(chain)
@@ -123,7 +124,7 @@ class HeadSigner:
             if seq == (last.seq if last else 0):
                 return None
             await _require_continuity(work, chain, last, until=seq)
-        return Head(chain, seq, digest.hex(), to_rfc3339(now()), last.seq if last else 0, self._signer.key_id)
+        return Head(chain, seq, digest.hex(), to_rfc3339(now()), last.seq if last else 0, key_id)
 
     async def _store_object(self, head: Head) -> Head:
         """Store the head as an object. Return an existing one, left by a process that died after writing it."""

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -34,10 +35,47 @@ class Signer:
     @classmethod
     def from_text(cls, text: str) -> "Signer":
         """Parse a setting: the seed in base64 or base64url, or a PEM file with an Ed25519 private key."""
-        return cls(_from_pem(text) if "-----BEGIN" in text else _from_seed(text))
+        return cls(_parse_key(text))
+
+    def current(self) -> "Signer":
+        """Return the signer to use for everything that has to carry the same key."""
+        return self
 
     def sign(self, message: bytes) -> bytes:
         return self._key.sign(message)
+
+
+class KeyFileSigner(Signer):
+    """Signs with the key in a file. A key that replaces it there is used from then on, without a restart."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._version = _read_version(path)
+        self._load()
+
+    def current(self) -> Signer:
+        if (version := _read_version(self._path)) not in (None, self._version):
+            self._version = version
+            self._load()
+        return self._current
+
+    def _load(self) -> None:
+        key = _parse_key(self._path.read_text(encoding="utf-8"))
+        self._current = Signer(key)
+        super().__init__(key)
+
+
+def _parse_key(text: str) -> Ed25519PrivateKey:
+    return _from_pem(text) if "-----BEGIN" in text else _from_seed(text)
+
+
+def _read_version(path: Path) -> tuple[int, int] | None:
+    """Return what changes when the file is replaced, or `None` while it cannot be read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def key_id_of(public_key: bytes) -> str:

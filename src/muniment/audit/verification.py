@@ -92,7 +92,7 @@ class Verification:
         If `keep_going` returns False, the remaining links are left out, but the newest head is checked all the same.
         """
         walk = _ChainWalk(self._database, StoredHeads(self._objects, chain_of(organization_id)), organization_id)
-        return await walk.verify(self._signer.public_key, progress, keep_going)
+        return await walk.verify(self._signer.current().public_key, progress, keep_going)
 
 
 class _ChainWalk:

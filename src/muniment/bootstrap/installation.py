@@ -6,19 +6,22 @@ A changed HMAC secret or signing key is refused.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import structlog
 
 from muniment.audit.heads import HeadSigner
-from muniment.audit.keys import SigningKeyMismatch, register_first_key, require_current_key
+from muniment.audit.keys import KeyRepository, SigningKeyMismatch, register_first_key, require_current_key, rotate_key
 from muniment.audit.sealing import Sealer
 from muniment.audit.service import AuditService
-from muniment.audit.signing import Signer
+from muniment.audit.signing import KeyFileSigner, Signer
 from muniment.audit.verification import Verification
 from muniment.bootstrap.stores import Stores, build_content_keys, build_stores
 from muniment.errors import MunimentError
 from muniment.settings import Settings
-from muniment.settings.sources import SettingsError
+from muniment.settings.sources import SettingsError, read_or_generate_secret
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
 
 log = structlog.get_logger()
 
@@ -27,7 +30,34 @@ PROBE_SECONDS = 5
 
 def build_signer(settings: Settings) -> Signer:
     assert settings.audit.signing_key is not None
-    return Signer.from_text(settings.audit.signing_key.get_secret_value())
+    key, path = settings.audit.signing_key.get_secret_value(), signing_key_file(settings)
+    if settings.database.is_embedded and path.is_file() and path.read_text(encoding="utf-8").strip() == key:
+        return KeyFileSigner(path)
+    return Signer.from_text(key)
+
+
+def signing_key_file(settings: Settings) -> Path:
+    """Return where a single machine keeps the key that it has generated."""
+    return settings.secrets_dir / "audit_signing_key"
+
+
+def _new_key_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.new")
+
+
+async def rotate_signing_key(database: Database, path: Path) -> tuple[str, str | None]:
+    """Generate a new signing key and use it from now on. Return its id and that of the key before it.
+
+    The new key is registered first, with the public keys before it, and then takes its place in the file, where running
+    processes find it. If this is interrupted, the next call completes it.
+    """
+    new_path = _new_key_file(path)
+    signer = Signer.from_text(read_or_generate_secret(new_path))
+    await rotate_key(database, signer)
+    async with database.service_work(Service()) as work:
+        keys = {key.key_id: key for key in await KeyRepository(work.session).list_()}
+    new_path.replace(path)
+    return signer.key_id, keys[signer.key_id].previous_key_id
 
 
 def build_sealer(settings: Settings, stores: Stores) -> Sealer:
@@ -104,8 +134,23 @@ async def require_known_signing_key(settings: Settings, stores: Stores) -> None:
     try:
         await require_current_key(stores.database, build_signer(settings))
     except SigningKeyMismatch as error:
+        if await _complete_rotation(stores.database, signing_key_file(settings)):
+            raise SettingsError("An interrupted rotation of the signing key is complete now. Start again") from None
         raise SettingsError(
             f"{error.message}. Restore the previous key "
             f"(single machine: {settings.secrets_dir / 'audit_signing_key'}), "
-            "or run `muniment audit replace-key` to change it"
+            "or, if it is lost, run `muniment audit replace-key` to use the configured one"
         ) from None
+
+
+async def _complete_rotation(database: Database, path: Path) -> bool:
+    """Put a registered new key into its place if a rotation was interrupted before that. Return whether it was."""
+    new_path = _new_key_file(path)
+    if not new_path.is_file():
+        return False
+    try:
+        await require_current_key(database, Signer.from_text(new_path.read_text(encoding="utf-8")))
+    except SigningKeyMismatch:
+        return False
+    new_path.replace(path)
+    return True

@@ -1,4 +1,4 @@
-"""Commands that verify evidence: `audit verify`, `audit replace-key` and `receipt verify`."""
+"""Commands that verify evidence: `audit verify`, `audit rotate-key`, `audit replace-key` and `receipt verify`."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -40,6 +40,19 @@ def verify_audit(
     _print_verification(lines, results, as_json=as_json)
 
 
+@audit_app.command(name="rotate-key")
+def rotate_key(as_json: AsJson = False) -> None:
+    """Generate a new signing key and use it, while the server runs. Existing signatures stay valid."""
+    from muniment.cli.audit_verification import rotate_generated_key
+
+    new, previous = asyncio.run(rotate_generated_key(_load_existing()))
+    if as_json:
+        print_json({"key_id": new, "previous_key_id": previous})
+    else:
+        print(f"New signing key: {new}. Running processes use it from now on.")
+        print(f"What the key before it signed stays valid: {previous}.")
+
+
 @audit_app.command(name="replace-key")
 def replace_key(as_json: AsJson = False) -> None:
     """Switch to the configured MUNIMENT_SIGNING_KEY. Existing signatures stay valid."""
@@ -56,7 +69,10 @@ def replace_key(as_json: AsJson = False) -> None:
 def verify_receipt(
     file: Annotated[Path, typer.Argument(help="Receipt file (response of GET /api/v1/receipts/{id}).")],
     key: Annotated[
-        str | None, typer.Option(help="Key that must have signed it (ID, public key, or a file with the key).")
+        str | None,
+        typer.Option(
+            help="Key that must have signed it: ID, public key, or a file (response of GET /api/v1/audit/key)."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -9,11 +9,19 @@ from rich.progress import TaskID
 from muniment.audit.export.file_check import FileVerdict, verify_file
 from muniment.audit.hashing import INSTALLATION_CHAIN
 from muniment.audit.keys import rotate_key
+from muniment.audit.signing import KeyFileSigner
 from muniment.audit.verification import Verdict
-from muniment.bootstrap.installation import build_signer, build_verification, open_stores
+from muniment.bootstrap.installation import (
+    build_signer,
+    build_verification,
+    open_stores,
+    rotate_signing_key,
+    signing_key_file,
+)
 from muniment.bootstrap.stores import build_stores
 from muniment.cli.output import FileMissing, progress_bar
 from muniment.settings import Settings
+from muniment.settings.sources import SettingsError
 
 
 async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Sequence[Verdict]:
@@ -42,6 +50,21 @@ def verify_export(path: Path, trusted_key: str | None, *, show: bool) -> FileVer
     with path.open("rb") as file, progress_bar(show=show, transient=True) as bar:
         task = bar.add_task(path.name, total=path.stat().st_size)
         return verify_file(file, trusted_key=trusted_key, progress=lambda size: bar.advance(task, size))
+
+
+async def rotate_generated_key(settings: Settings) -> tuple[str, str | None]:
+    """Replace the signing key that this machine has generated. Return the ids of the new and the previous key."""
+    if not isinstance(build_signer(settings), KeyFileSigner):
+        raise SettingsError(
+            "The signing key is set with MUNIMENT_SIGNING_KEY. Set a new one (openssl rand -base64 32), run "
+            "`muniment audit replace-key`, and restart every process"
+        )
+    stores = build_stores(settings)
+    try:
+        await stores.database.require_current_schema()
+        return await rotate_signing_key(stores.database, signing_key_file(settings))
+    finally:
+        await stores.close()
 
 
 async def replace_signing_key(settings: Settings) -> bool:

@@ -177,7 +177,7 @@ class AuditSettings(SettingsSection):
 
     signing_key: SecretStr | None = setting(
         None,
-        "Ed25519 key that signs audit log and receipts (32 bytes in base64, or PEM). See `muniment audit replace-key`",
+        "Ed25519 key that signs audit log and receipts (32 bytes in base64, or PEM). See `muniment audit rotate-key`",
         "MUNIMENT_SIGNING_KEY",
         generated=True,
     )

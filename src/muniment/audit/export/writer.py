@@ -67,6 +67,7 @@ class TrailExport:
     ) -> None:
         self._database = database
         self._sealer = sealer
+        self._signer = sealer.signer.current()
         self._heads = heads
         self._principal = principal
         self._event_filter = event_filter
@@ -81,7 +82,7 @@ class TrailExport:
         before, until = await self._bounds()
         async with self._database.work(self._principal) as work:
             keys = await KeyRepository(work.session).list_()
-        yield header_line(self._chain, before, self._sealer.signer, keys)
+        yield header_line(self._chain, before, self._signer, keys)
         last, events = before, 0
         async for batch in self._batches(before.seq, until):
             for link in batch.links:
@@ -89,7 +90,7 @@ class TrailExport:
                 if link.seq in batch.heads:
                     yield head_line(batch.heads[link.seq])
             last, events = batch.links[-1], events + len(batch.visible)
-        yield footer_line(self._build_footer(before, last, events, at).signed_by(self._sealer.signer))
+        yield footer_line(self._build_footer(before, last, events, at).signed_by(self._signer))
 
     async def csv(self) -> AsyncIterator[bytes]:
         """Stream the export as CSV for spreadsheets. It cannot be verified."""
@@ -149,7 +150,7 @@ class TrailExport:
             hash=last.hash.hex(),
             events=events,
             exported_at=to_rfc3339(at),
-            key_id=self._sealer.signer.key_id,
+            key_id=self._signer.key_id,
         )
 
 

@@ -123,6 +123,7 @@ class PurgeProver:
         if not receipts:
             return ()
         await self.sealer.seal(organization_id)
+        signer = self.sealer.signer.current()
         async with self.database.service_work(Service(organization_id)) as work:
             repository = ReceiptRepository(work.session)
             positions = await repository.find_positions([receipt.event_id for receipt in receipts])
@@ -132,7 +133,7 @@ class PurgeProver:
                         receipt,
                         _inventory_result(receipt, inventories[receipt.document_id]),
                         positions[receipt.event_id],
-                        self.sealer.signer,
+                        signer,
                     )
                     for receipt in receipts
                     if receipt.event_id in positions

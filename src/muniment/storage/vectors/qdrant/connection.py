@@ -55,9 +55,9 @@ class QdrantConnection:
     async def call(self, request: Awaitable[T]) -> T:
         """Return the response to a request.
 
-        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`: then the outcome
-        is unknown. Both count as unavailable: a refusal is a matter of the server or its version, not of the document.
-        Neither contains the API key.
+        Raise `IndexRejected` if Qdrant refused it and changed nothing, otherwise `IndexUnavailable`, after which the
+        outcome is unknown. Both count as unavailable: a refusal is a matter of the server, not of the document. Neither
+        contains the API key.
         """
         try:
             async with asyncio.timeout(self.timeout_seconds):
