@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
 from muniment.documents.endpoints import read_file_name
-from muniment.documents.repository import RevisionRepository
 from muniment.documents.schemas import DocumentRead, DuplicateBody, QuotaBody
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.multipart.form import IncomingForm
@@ -134,10 +133,8 @@ async def retry_document(
     """Retry a failed document or reprocess a completed one. Previous results stay available until it is done."""
     options = options or RetryRequest()
     run = RunRequest(force=options.force, algorithm_version=options.algorithm_version)
-    document = await services.engine.run(Retry(run), Target(principal, kb_id, doc_id))
-    async with services.database.work(principal) as work:
-        failed = await RevisionRepository(work.session).find_failed(doc_id)
-    return DocumentRead.of(document, failed_replacement=failed)
+    retried = await services.engine.run(Retry(run), Target(principal, kb_id, doc_id))
+    return DocumentRead.of(retried.document, failed_replacement=retried.failed_replacement)
 
 
 purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])

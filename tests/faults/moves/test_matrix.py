@@ -13,7 +13,7 @@ from tests.faults.moves.moves import MOVES, prepare
 from tests.faults.moves.promises import Promises
 from tests.support.seed import Seed
 
-UNTOLD = {"upload", "cancel", "retry", "replace"}
+UNTOLD = {"upload", "cancel", "retry", "replace", "retry of a replacement", "deletion of a failed replacement"}
 """Moves that do not change the index."""
 MANY_DOCUMENTS = {"bulk purge", "removal of a knowledge base"}
 """Moves of several documents: the order of their effects varies."""
@@ -83,7 +83,7 @@ def cases(reached: list[tuple[Part, str]], extent: Extent) -> list[tuple[int, Fa
 def parts_of(engine: str, move: str) -> set[Part]:
     """Return the effects that a move must have, so that a blind harness fails."""
     parts = {Part.CALL, Part.STATEMENT, Part.COMMIT}
-    if move not in ("archive", "restore", "cancel", "retry"):
+    if move not in ("archive", "restore", "cancel", "retry", "retry of a replacement"):
         parts.add(Part.OBJECTS)
     return {*parts, Part.INDEX} if engine == "qdrant" else parts
 

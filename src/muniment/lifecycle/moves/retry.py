@@ -1,6 +1,6 @@
 """Retry a failed document, or reread a completed one (docs/contracts.md#retry)."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +10,8 @@ from muniment.artifacts.keys import READING_VERSION
 from muniment.artifacts.repository import ArtifactRepository
 from muniment.audit.events import DocumentRetried
 from muniment.audit.log import AuditLog
-from muniment.documents.repository import DocumentRepository
-from muniment.documents.tables import Document, Status
+from muniment.documents.repository import DocumentRepository, RevisionRepository
+from muniment.documents.tables import Document, Revision, Status
 from muniment.errors import Invalid
 from muniment.lifecycle.engine import DocumentMove, MoveEngine, Target, get_document_access
 from muniment.lifecycle.obstacles import DocumentChangedConcurrently, MoveContext, find_obstacle
@@ -28,7 +28,15 @@ class AlgorithmVersionUnavailable(Invalid):
     code = "VersionUnknown"
 
 
-class Retry(DocumentMove[Document]):
+@dataclass(frozen=True)
+class Retried:
+    """A document that was queued again, and the failed replacement that it keeps."""
+
+    document: Document
+    failed_replacement: Revision | None
+
+
+class Retry(DocumentMove[Retried]):
     """Queue a failed document again, or a completed one, whose previous result stays available until it is done."""
 
     move = Move.RETRY
@@ -49,7 +57,7 @@ class Retry(DocumentMove[Document]):
         if stored is None:
             raise AlgorithmVersionUnavailable
 
-    async def apply(self, context: MoveContext, engine: MoveEngine) -> Document:
+    async def apply(self, context: MoveContext, engine: MoveEngine) -> Retried:
         work, document = context.work, context.document
         if document.status == Status.COMPLETED:
             await reread(work, engine.tasks, document, self._request)
@@ -58,7 +66,7 @@ class Retry(DocumentMove[Document]):
             await _enqueue(work, engine.tasks, document, replace(self._request, purpose="first"))
         await work.session.refresh(document)
         await engine.quotas.enforce(work)
-        return document
+        return Retried(document, await RevisionRepository(work.session).find_failed(document.id))
 
 
 async def reread(work: Work[Any], tasks: TaskQueue, document: Document, request: RunRequest) -> UUID:
