@@ -1,15 +1,20 @@
 """The content of a failed replacement: tried again, deleted, expired, replaced, and purged with its document."""
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
 import httpx
+import psycopg
 import pytest
 
 from muniment.bootstrap.maintenance import build_replacement_sweep
+from muniment.storage.db.address import DatabaseAddress
 from tests.documents.uploads import a_pdf
 from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
 from tests.lifecycle.replace.test_automatic_revert import PROTECTED, read
+from tests.lifecycle.replace.test_races import WAITING
+from tests.support.jobs import wait_until
 
 NONE = {"detail": "There is no failed replacement"}
 
@@ -154,6 +159,28 @@ async def test_what_has_expired_can_be_neither_retried_nor_deleted_twice(replace
     await build_replacement_sweep(replace_env.stores).run()
     assert (await replace_env.post(document_id, "replace/retry")).json() == NONE
     assert (await discard(replace_env, document_id)).json() == NONE
+
+
+async def test_of_expiry_and_retry_in_one_moment_one_decides_about_the_content(
+    replace_env: ReplaceHarness, address: DatabaseAddress
+) -> None:
+    document_id, env = await reverted(replace_env), replace_env.worker_env
+    kept = originals(replace_env, document_id)[2]
+    env.seed.execute("UPDATE document_revisions SET expires_at = now() WHERE revision = 2")
+    with psycopg.connect(address.conninfo) as holding:
+        holding.execute("SELECT FROM document_revisions WHERE revision = 2 FOR UPDATE")
+        expiring = asyncio.create_task(build_replacement_sweep(replace_env.stores).run())
+        retrying = asyncio.create_task(replace_env.post(document_id, "replace/retry"))
+        await wait_until(lambda: env.seed.one(WAITING) == 2)
+        holding.rollback()
+    await expiring
+    answer = await retrying
+    await replace_env.sweep()
+    is_kept = kept in await replace_env.stored(document_id)
+    if answer.status_code == 200:
+        assert (env.status(document_id), is_kept) == ("pending", True)
+    else:
+        assert (answer.json(), env.status(document_id), is_kept) == (NONE, "completed", False)
 
 
 async def test_a_purge_takes_it_along_and_the_receipt_names_it(replace_env: ReplaceHarness) -> None:
