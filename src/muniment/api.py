@@ -19,6 +19,7 @@ from muniment.handover import endpoints as handover
 from muniment.handover.internal import endpoints as internal
 from muniment.http.api_docs import add_api_docs
 from muniment.http.dependencies import AUTH_SCHEMES
+from muniment.http.error_responses import document_errors
 from muniment.http.errors import add_error_handlers
 from muniment.http.health import router as health
 from muniment.http.middleware.access_log import AccessLog
@@ -91,6 +92,7 @@ def build_documented_app() -> FastAPI:
         v1.include_router(router)
     for router in (v1, health):
         app.include_router(router)
+    document_errors(app)
     return app
 
 

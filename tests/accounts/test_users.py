@@ -54,7 +54,8 @@ async def test_bad_email_is_422(api: RunningApi, seed: Seed) -> None:
 async def test_password_shorter_than_eight_characters_is_422(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         answer = await create(client, password="1234567")
-        assert (answer.status_code, answer.json()) == (422, {"detail": "Use 8 to 1,024 characters for the password"})
+        assert answer.status_code == 422
+        assert answer.json()["detail"][0]["msg"] == "Use 8 to 1,024 characters for the password"
         assert (await create(client, password="12345678")).status_code == 201
 
 

@@ -70,5 +70,5 @@ async def test_bad_name_is_refused_with_a_sentence(
     answer = await kb.client.post(kb.path, **a_form(f'form-data; name="file"; {disposition}'))
 
     assert answer.status_code == 422
-    assert sentence in answer.json()["detail"]
+    assert sentence in answer.json()["detail"][0]["msg"]
     assert await is_nothing_left(api, seed)

@@ -66,7 +66,7 @@ def test_what_the_server_refuses_stays_with_its_reason_and_can_be_tried_again(
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")
     url = f"/api/v1/knowledge-bases/{kb_id}/documents"
-    refused = owner.api.post(url, files={"file": ("empty.txt", b"")}).json()["detail"]
+    refused = owner.api.post(url, files={"file": ("empty.txt", b"")}).json()["detail"][0]["msg"]
     page = windows.open(owner).page
     open_kb(page, kb_id)
     drop(page, empty)

@@ -197,7 +197,9 @@ def _error_message(detail: Any) -> str:
     """Join a list of validation problems into one line."""
     if isinstance(detail, str):
         return detail
-    return "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in detail)
+    return "; ".join(
+        f"{problem['loc'][-1]}: {problem['msg']}" if len(problem["loc"]) > 1 else problem["msg"] for problem in detail
+    )
 
 
 def _validate_url(url: str) -> str:

@@ -44,8 +44,15 @@ async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, errors.Unavailable):
         headers.setdefault("Retry-After", "5")
-    body = error.body if error.body is not None else {"detail": error.message}
-    return JSONResponse(dict(body), status_code=status_of(error), headers=headers)
+    return JSONResponse(_body_of(error), status_code=status_of(error), headers=headers)
+
+
+def _body_of(error: errors.MunimentError) -> dict[str, Any]:
+    if error.body is not None:
+        return dict(error.body)
+    if isinstance(error, errors.Invalid):  # the shape of every other 422
+        return {"detail": [{"loc": ["body"], "msg": error.message, "type": error.code}]}
+    return {"detail": error.message}
 
 
 async def _invalid_request(_: Request, error: Exception) -> JSONResponse:

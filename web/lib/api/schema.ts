@@ -86,8 +86,6 @@ export interface paths {
         /**
          * Change Own Password
          * @description Set the first password, or change it with the current one. Other sessions of the account end.
-         *
-         *     Its API tokens are revoked unless `revoke_tokens` is false.
          */
         put: operations["change_own_password_api_v1_auth_password_put"];
         post?: never;
@@ -470,7 +468,7 @@ export interface paths {
         };
         /**
          * Download Document
-         * @description Download the original file. Supports `Range`. The transfer of a damaged file is aborted.
+         * @description Download the original file. Supports `Range`.
          */
         get: operations["download_document_api_v1_knowledge_bases__kb_id__documents__doc_id__download_get"];
         put?: never;
@@ -493,26 +491,6 @@ export interface paths {
          * @description Find documents by name or ID, newest first. Archived documents are found only by ID.
          */
         get: operations["find_documents_api_v1_documents_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/organizations/{organization_id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Organization Usage
-         * @description Return what an organization uses of its quotas. For its admins, and for operators.
-         */
-        get: operations["get_organization_usage_api_v1_organizations__organization_id__usage_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -716,46 +694,6 @@ export interface paths {
          */
         post: operations["revert_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_revert_post"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/replace/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry Replacement
-         * @description Replace the document again with the file that could not be read.
-         */
-        post: operations["retry_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_retry_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/replace/failed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Discard Replacement
-         * @description Delete the file that could not be read. The document stays as it is.
-         */
-        delete: operations["discard_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_failed_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1163,31 +1101,8 @@ export interface paths {
         /**
          * Hand Over
          * @description Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless.
-         *
-         *     If `document_id` is a document in Muniment, only its owner or an admin may name it.
          */
         post: operations["hand_over_api_v1_organizations__organization_id__archive_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/organizations/{organization_id}/archive/{document_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Hand Over
-         * @description Return status, attempts, Paperless address and history of a document that was handed over. `document_id` is the
-         *     one that was submitted, or that of a document in Muniment.
-         */
-        get: operations["get_hand_over_api_v1_organizations__organization_id__archive__document_id__get"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1571,8 +1486,6 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
-            /** @description The last replacement, if it failed because of its file and was reverted automatically */
-            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
         };
         /**
          * DocumentCreatedAfterAutoClear
@@ -1653,8 +1566,6 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
-            /** @description The last replacement, if it failed because of its file and was reverted automatically */
-            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
             /**
              * Auto Cleared Document Id
              * Format: uuid
@@ -1739,8 +1650,6 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
-            /** @description The last replacement, if it failed because of its file and was reverted automatically */
-            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
         };
         /** DocumentSearchRead */
         DocumentSearchRead: {
@@ -1906,58 +1815,10 @@ export interface components {
          */
         ExtractionMethod: "text" | "ocr" | "none";
         /**
-         * FailedReplacementRead
-         * @description A replacement that could not be read. The document was reverted to its previous version.
-         */
-        FailedReplacementRead: {
-            /** Name */
-            name: string;
-            /**
-             * Error
-             * @description The reason in a sentence
-             */
-            error: string;
-            /** Code */
-            code: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /**
-             * Expires At
-             * Format: date-time
-             * @description When the file that could not be read is deleted
-             */
-            expires_at: string;
-        };
-        /**
          * FigureKind
          * @enum {string}
          */
         FigureKind: "picture" | "drawing";
-        /** HTTPValidationError */
-        HTTPValidationError: {
-            /** Detail */
-            detail?: components["schemas"]["ValidationError"][];
-        };
-        /**
-         * HandoverEventRead
-         * @description Event of a hand-over: submitted, confirmed in Paperless, or failed for good.
-         */
-        HandoverEventRead: {
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Action */
-            action: string;
-            /** Job Id */
-            job_id: string;
-            /** Paperless Doc Url */
-            paperless_doc_url: string | null;
-        };
         /**
          * HandoverPolicy
          * @description When documents of a knowledge base are sent to Paperless.
@@ -1979,36 +1840,6 @@ export interface components {
          * @enum {string}
          */
         HandoverStatus: "pending" | "archived" | "failed";
-        /**
-         * HandoverStatusRead
-         * @description Hand-over of one document. Without `job_id`, it waits to be put into the queue.
-         */
-        HandoverStatusRead: {
-            /**
-             * Document Id
-             * Format: uuid
-             */
-            document_id: string;
-            /** Job Id */
-            job_id: string | null;
-            /** Document Type */
-            document_type: string | null;
-            archive_status: components["schemas"]["HandoverStatus"];
-            /** Attempts */
-            attempts: number;
-            /** Last Error */
-            last_error: string | null;
-            /** Paperless Doc Id */
-            paperless_doc_id: number | null;
-            /** Paperless Doc Url */
-            paperless_doc_url: string | null;
-            /** Submitted At */
-            submitted_at: string | null;
-            /** Archived At */
-            archived_at: string | null;
-            /** History */
-            history: components["schemas"]["HandoverEventRead"][];
-        };
         /** HealthCheckRead */
         HealthCheckRead: {
             /**
@@ -2158,7 +1989,6 @@ export interface components {
              * @default
              */
             description: string;
-            hand_over_policy?: components["schemas"]["HandoverPolicy"] | null;
         };
         /** LoginRequest */
         LoginRequest: {
@@ -2215,7 +2045,7 @@ export interface components {
          * @description A move of the lifecycle. The values appear in the API and in metric labels.
          * @enum {string}
          */
-        Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "auto_revert" | "retry_replacement" | "discard_replacement" | "purge" | "clear";
+        Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "purge" | "clear";
         /** MoveRead */
         MoveRead: {
             move: components["schemas"]["Move"];
@@ -2657,11 +2487,6 @@ export interface components {
             new_password: string;
             /** Current Password */
             current_password?: string | null;
-            /**
-             * Revoke Tokens
-             * @default true
-             */
-            revoke_tokens: boolean;
         };
         /** ProblemRead */
         ProblemRead: {
@@ -2677,13 +2502,8 @@ export interface components {
         PurgePendingRead: {
             /** Message */
             message: string;
-            /**
-             * Receipt Id
-             * Format: uuid
-             */
-            receipt_id: string;
-            /** Receipt Url */
-            receipt_url: string;
+            /** Receipt Id */
+            receipt_id: null;
             /** Pending */
             pending: string[];
         };
@@ -2733,8 +2553,6 @@ export interface components {
             last_error: string | null;
             /** Problem */
             problem: string | null;
-            /** Reason */
-            reason: string | null;
         };
         /** QueueRead */
         QueueRead: {
@@ -2756,26 +2574,6 @@ export interface components {
             /** Code */
             code: string;
         };
-        /**
-         * QuotaBody
-         * @description The answer when a quota of the organization is exceeded (docs/design.md#quotas).
-         */
-        QuotaBody: {
-            /** Detail */
-            detail: string;
-            /** Code */
-            code: string;
-        };
-        /** QuotaUse */
-        QuotaUse: {
-            /** Used */
-            used: number;
-            /**
-             * Limit
-             * @description Null for no limit
-             */
-            limit: number | null;
-        };
         /** Readiness */
         Readiness: {
             /**
@@ -2794,21 +2592,6 @@ export interface components {
          * @enum {string}
          */
         ReceiptMove: "purge" | "clear" | "auto_clear";
-        /**
-         * ReceiptPendingRead
-         * @description A receipt that is not signed yet. Its document is gone for everyone.
-         */
-        ReceiptPendingRead: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Message */
-            message: string;
-            /** Pending */
-            pending: string[];
-        };
         /**
          * ReceiptRead
          * @description Verify a saved receipt offline with `muniment receipt verify`.
@@ -3131,18 +2914,6 @@ export interface components {
              */
             expires_in_days: number;
         };
-        /**
-         * UsageRead
-         * @description What an organization uses of its quotas.
-         */
-        UsageRead: {
-            /** @description All stored files. Replacements in progress count only once */
-            bytes: components["schemas"]["QuotaUse"];
-            /** @description All documents, including archived and failed ones */
-            documents: components["schemas"]["QuotaUse"];
-            /** @description Documents that wait to be processed */
-            queued_runs: components["schemas"]["QuotaUse"];
-        };
         /** UserMatchRead */
         UserMatchRead: {
             /**
@@ -3165,8 +2936,6 @@ export interface components {
             is_operator?: boolean | null;
             /** Is Active */
             is_active?: boolean | null;
-            /** Revoke Tokens */
-            revoke_tokens?: boolean | null;
         };
         /** UserRead */
         UserRead: {
@@ -3213,19 +2982,6 @@ export interface components {
              */
             is_operator: boolean;
         };
-        /** ValidationError */
-        ValidationError: {
-            /** Location */
-            loc: (string | number)[];
-            /** Message */
-            msg: string;
-            /** Error Type */
-            type: string;
-            /** Input */
-            input?: unknown;
-            /** Context */
-            ctx?: Record<string, never>;
-        };
         /** VerdictRead */
         VerdictRead: {
             /**
@@ -3248,8 +3004,160 @@ export interface components {
             /** Problems */
             problems: components["schemas"]["ProblemRead"][];
         };
+        /**
+         * ErrorRead
+         * @description A sentence that says what happened and what to do.
+         */
+        ErrorRead: {
+            /** Detail */
+            detail: string;
+        };
+        /**
+         * InvalidField
+         * @description A part of the request that is not valid. `loc` is only `["body"]` if the problem is not a single field.
+         */
+        InvalidField: {
+            /** Loc */
+            loc: (string | number)[];
+            /** Msg */
+            msg: string;
+            /** Type */
+            type: string;
+        };
+        /** InvalidRead */
+        InvalidRead: {
+            /** Detail */
+            detail: components["schemas"]["InvalidField"][];
+        };
     };
-    responses: never;
+    responses: {
+        /** @description Not allowed by a rule in the current state, or a malformed request */
+        Error400: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Not signed in */
+        Error401: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Visible to the caller, but not permitted */
+        Error403: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Does not exist, or is not visible to the caller */
+        Error404: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description The client sent nothing for a minute in the middle of a body */
+        Error408: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Changed by someone else at the same time, or the name is taken */
+        Error409: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Too large */
+        Error413: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Unsupported type */
+        Error415: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description The range is outside the file */
+        Error416: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Not valid */
+        Error422: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InvalidRead"];
+            };
+        };
+        /** @description Too many requests: `Retry-After` says how long to wait */
+        Error429: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description An unexpected error, or a stored file that is missing or damaged */
+        Error500: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Temporarily unavailable: `Retry-After` says when to try again */
+        Error503: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+        /** @description Not enough storage space */
+        Error507: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRead"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -3279,15 +3187,17 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     redeem_api_v1_auth_redeem_post: {
@@ -3312,15 +3222,17 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     logout_api_v1_auth_logout_post: {
@@ -3339,6 +3251,17 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     me_api_v1_auth_me_get: {
@@ -3359,6 +3282,12 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     change_own_password_api_v1_auth_password_put: {
@@ -3381,15 +3310,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_tokens_api_v1_auth_tokens_get: {
@@ -3413,15 +3344,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_TokenRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     create_token_api_v1_auth_tokens_post: {
@@ -3446,15 +3374,17 @@ export interface operations {
                     "application/json": components["schemas"]["TokenCreatedRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     revoke_token_api_v1_auth_tokens__token_id__delete: {
@@ -3475,15 +3405,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_organizations_api_v1_organizations_get: {
@@ -3507,15 +3439,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_OrganizationRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     create_organization_api_v1_organizations_post: {
@@ -3540,15 +3469,17 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     rename_organization_api_v1_organizations__organization_id__patch: {
@@ -3575,15 +3506,17 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_users_api_v1_users_get: {
@@ -3609,15 +3542,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_UserRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     create_user_api_v1_users_post: {
@@ -3642,15 +3572,17 @@ export interface operations {
                     "application/json": components["schemas"]["UserRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     change_user_api_v1_users__user_id__patch: {
@@ -3677,15 +3609,17 @@ export interface operations {
                     "application/json": components["schemas"]["UserRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_events_api_v1_audit_get: {
@@ -3719,15 +3653,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_EventRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     verify_trail_api_v1_audit_verify_get: {
@@ -3751,15 +3682,12 @@ export interface operations {
                     "application/json": components["schemas"]["VerdictRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     export_trail_api_v1_audit_export_get: {
@@ -3790,15 +3718,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_signing_keys_api_v1_audit_key_get: {
@@ -3819,6 +3745,12 @@ export interface operations {
                     "application/json": components["schemas"]["KeysRead"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     list_receipts_api_v1_receipts_get: {
@@ -3843,15 +3775,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_ReceiptSummaryRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_receipt_api_v1_receipts__receipt_id__get: {
@@ -3874,24 +3803,13 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptRead"];
                 };
             };
-            /** @description Not signed yet. Repeat the request later */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReceiptPendingRead"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     list_knowledge_bases_api_v1_knowledge_bases_get: {
@@ -3916,15 +3834,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_KnowledgeBaseRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     create_knowledge_base_api_v1_knowledge_bases_post: {
@@ -3949,15 +3864,17 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeBaseRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     get_knowledge_base_api_v1_knowledge_bases__kb_id__get: {
@@ -3980,15 +3897,13 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeBaseRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     delete_knowledge_base_api_v1_knowledge_bases__kb_id__delete: {
@@ -4030,15 +3945,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     change_knowledge_base_api_v1_knowledge_bases__kb_id__patch: {
@@ -4065,15 +3982,17 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeBaseRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     find_colleague_api_v1_knowledge_bases__kb_id__colleague_get: {
@@ -4098,15 +4017,13 @@ export interface operations {
                     "application/json": components["schemas"]["UserMatchRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     list_members_api_v1_knowledge_bases__kb_id__members_get: {
@@ -4132,15 +4049,13 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_MemberRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     set_member_api_v1_knowledge_bases__kb_id__members__user_id__put: {
@@ -4168,15 +4083,17 @@ export interface operations {
                     "application/json": components["schemas"]["MemberRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     remove_member_api_v1_knowledge_bases__kb_id__members__user_id__delete: {
@@ -4198,15 +4115,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_documents_api_v1_knowledge_bases__kb_id__documents_get: {
@@ -4237,15 +4156,13 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_DocumentRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     upload_document_api_v1_knowledge_bases__kb_id__documents_post: {
@@ -4277,42 +4194,27 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentCreatedAfterAutoClear"] | components["schemas"]["DocumentCreated"];
                 };
             };
-            /** @description Conflict */
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            /** @description Changed by someone else at the same time, or the name is taken */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateBody"];
+                    "application/json": components["schemas"]["DuplicateBody"] | components["schemas"]["ErrorRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaBody"];
-                };
-            };
-            /** @description Insufficient Storage */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaBody"];
-                };
-            };
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     get_document_api_v1_knowledge_bases__kb_id__documents__doc_id__get: {
@@ -4336,15 +4238,13 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     download_document_api_v1_knowledge_bases__kb_id__documents__doc_id__download_get: {
@@ -4366,15 +4266,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            416: components["responses"]["Error416"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     find_documents_api_v1_documents_get: {
@@ -4402,46 +4301,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_DocumentRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    get_organization_usage_api_v1_organizations__organization_id__usage_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                organization_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UsageRead"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     archive_document_api_v1_knowledge_bases__kb_id__documents__doc_id__archive_post: {
@@ -4465,15 +4330,17 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentStatusRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     restore_document_api_v1_knowledge_bases__kb_id__documents__doc_id__restore_post: {
@@ -4497,15 +4364,17 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentStatusRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     cancel_document_api_v1_knowledge_bases__kb_id__documents__doc_id__cancel_post: {
@@ -4529,15 +4398,17 @@ export interface operations {
                     "application/json": components["schemas"]["MessageRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     explain_document_api_v1_knowledge_bases__kb_id__documents__doc_id__explain_get: {
@@ -4561,15 +4432,13 @@ export interface operations {
                     "application/json": components["schemas"]["ExplanationRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     retry_document_api_v1_knowledge_bases__kb_id__documents__doc_id__retry_post: {
@@ -4597,33 +4466,25 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentRead"];
                 };
             };
-            /** @description Conflict */
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            /** @description Changed by someone else at the same time, or the name is taken */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateBody"];
+                    "application/json": components["schemas"]["DuplicateBody"] | components["schemas"]["ErrorRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaBody"];
-                };
-            };
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     purge_document_api_v1_knowledge_bases__kb_id__documents__doc_id__purge_delete: {
@@ -4647,7 +4508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PurgePendingRead"] | components["schemas"]["PurgedRead"];
+                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
                 };
             };
             /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
@@ -4659,15 +4520,17 @@ export interface operations {
                     "application/json": components["schemas"]["PurgePendingRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     clear_document_api_v1_knowledge_bases__kb_id__documents__doc_id__clear_delete: {
@@ -4688,7 +4551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PurgePendingRead"] | components["schemas"]["PurgedRead"];
+                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
                 };
             };
             /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
@@ -4700,15 +4563,17 @@ export interface operations {
                     "application/json": components["schemas"]["PurgePendingRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     purge_documents_api_v1_knowledge_bases__kb_id__documents_bulk_purge_post: {
@@ -4735,15 +4600,17 @@ export interface operations {
                     "application/json": components["schemas"]["BulkPurgedRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     replace_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_post: {
@@ -4774,42 +4641,27 @@ export interface operations {
                     "application/json": components["schemas"]["ReplacedRead"];
                 };
             };
-            /** @description Conflict */
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            /** @description Changed by someone else at the same time, or the name is taken */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateBody"];
+                    "application/json": components["schemas"]["DuplicateBody"] | components["schemas"]["ErrorRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaBody"];
-                };
-            };
-            /** @description Insufficient Storage */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaBody"];
-                };
-            };
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     revert_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_revert_post: {
@@ -4833,97 +4685,25 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentRead"];
                 };
             };
-            /** @description Conflict */
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            /** @description Changed by someone else at the same time, or the name is taken */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateBody"];
+                    "application/json": components["schemas"]["DuplicateBody"] | components["schemas"]["ErrorRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    retry_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_retry_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                kb_id: string;
-                doc_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DocumentRead"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DuplicateBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    discard_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_failed_delete: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                kb_id: string;
-                doc_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MessageRead"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     archive_documents_api_v1_knowledge_bases__kb_id__documents_bulk_archive_post: {
@@ -4950,15 +4730,17 @@ export interface operations {
                     "application/json": components["schemas"]["BulkArchivedRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_archived_api_v1_documents_archived_get: {
@@ -4989,15 +4771,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_ArchivedRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     list_runs_api_v1_knowledge_bases__kb_id__documents__doc_id__runs_get: {
@@ -5024,15 +4803,13 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_RunRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_queue_api_v1_processing_queue_get: {
@@ -5053,6 +4830,12 @@ export interface operations {
                     "application/json": components["schemas"]["QueueRead"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_savings_api_v1_artifacts_savings_get: {
@@ -5073,6 +4856,12 @@ export interface operations {
                     "application/json": components["schemas"]["SavingsRead"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     follow_events_api_v1_events_get: {
@@ -5093,6 +4882,12 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     list_pages_api_v1_knowledge_bases__kb_id__documents__doc_id__pages_get: {
@@ -5119,15 +4914,13 @@ export interface operations {
                     "application/json": components["schemas"]["AnnotatedList_PageItem_PageAnnotations_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_page_api_v1_knowledge_bases__kb_id__documents__doc_id__pages__number__get: {
@@ -5152,15 +4945,13 @@ export interface operations {
                     "application/json": components["schemas"]["PageRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     annotate_page_api_v1_knowledge_bases__kb_id__documents__doc_id__pages__number__patch: {
@@ -5189,15 +4980,17 @@ export interface operations {
                     "application/json": components["schemas"]["PageAnnotations"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_paragraphs_api_v1_knowledge_bases__kb_id__documents__doc_id__paragraphs_get: {
@@ -5226,15 +5019,13 @@ export interface operations {
                     "application/json": components["schemas"]["AnnotatedList_ParagraphRead_ParagraphAnnotations_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     annotate_paragraph_api_v1_knowledge_bases__kb_id__documents__doc_id__pages__number__paragraphs__index__patch: {
@@ -5264,15 +5055,17 @@ export interface operations {
                     "application/json": components["schemas"]["ParagraphAnnotations"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     list_diagrams_api_v1_knowledge_bases__kb_id__documents__doc_id__diagrams_get: {
@@ -5301,15 +5094,13 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_DiagramRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     annotate_diagram_api_v1_knowledge_bases__kb_id__documents__doc_id__diagrams__key__patch: {
@@ -5338,15 +5129,17 @@ export interface operations {
                     "application/json": components["schemas"]["DiagramAnnotations"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     get_summary_api_v1_knowledge_bases__kb_id__documents__doc_id__summary_get: {
@@ -5370,15 +5163,13 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentSummary"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_text_api_v1_knowledge_bases__kb_id__documents__doc_id__text_get: {
@@ -5402,15 +5193,13 @@ export interface operations {
                     "text/plain": unknown;
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_page_image_api_v1_knowledge_bases__kb_id__documents__doc_id__pages__number__image_get: {
@@ -5438,15 +5227,15 @@ export interface operations {
                     "image/png": unknown;
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_diagram_image_api_v1_knowledge_bases__kb_id__documents__doc_id__diagrams__key__image_get: {
@@ -5471,15 +5260,15 @@ export interface operations {
                     "image/png": unknown;
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     get_latest_api_v1_reconcile_latest_get: {
@@ -5500,6 +5289,13 @@ export interface operations {
                     "application/json": components["schemas"]["ReconcileRead"];
                 };
             };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     search_api_v1_search_get: {
@@ -5528,15 +5324,13 @@ export interface operations {
                     "application/json": components["schemas"]["SearchRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     find_similar_api_v1_knowledge_bases__kb_id__documents__doc_id__similar_get: {
@@ -5562,15 +5356,13 @@ export interface operations {
                     "application/json": components["schemas"]["SimilarRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     search_inside_api_v1_knowledge_bases__kb_id__documents__doc_id__search_get: {
@@ -5598,15 +5390,13 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentSearchRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     hand_over_api_v1_organizations__organization_id__archive_post: {
@@ -5646,56 +5436,27 @@ export interface operations {
                     "application/json": components["schemas"]["SubmissionRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Service Unavailable */
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            /** @description Temporarily unavailable: `Retry-After` says when to try again */
             503: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QueueWriteFailedBody"];
+                    "application/json": components["schemas"]["QueueWriteFailedBody"] | components["schemas"]["ErrorRead"];
                 };
             };
-        };
-    };
-    get_hand_over_api_v1_organizations__organization_id__archive__document_id__get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                organization_id: string;
-                document_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HandoverStatusRead"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            507: components["responses"]["Error507"];
         };
     };
     hand_over_document_api_v1_knowledge_bases__kb_id__documents__doc_id__hand_over_post: {
@@ -5719,24 +5480,25 @@ export interface operations {
                     "application/json": components["schemas"]["SubmissionRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Service Unavailable */
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            /** @description Temporarily unavailable: `Retry-After` says when to try again */
             503: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QueueWriteFailedBody"];
+                    "application/json": components["schemas"]["QueueWriteFailedBody"] | components["schemas"]["ErrorRead"];
                 };
             };
+            507: components["responses"]["Error507"];
         };
     };
     list_queue_api_v1_archive_queue_get: {
@@ -5760,15 +5522,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_QueueEntryRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     list_dead_letters_api_v1_archive_dead_letters_get: {
@@ -5792,15 +5551,12 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedRead_QueueEntryRead_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     requeue_dead_letter_api_v1_archive_dead_letters__key__requeue_post: {
@@ -5823,15 +5579,17 @@ export interface operations {
                     "application/json": components["schemas"]["RequeuedRead"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     discard_dead_letter_api_v1_archive_dead_letters__key__delete: {
@@ -5852,15 +5610,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     live_health_live_get: {
@@ -5883,6 +5643,8 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
+            500: components["responses"]["Error500"];
         };
     };
     ready_health_ready_get: {
@@ -5903,6 +5665,8 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            400: components["responses"]["Error400"];
+            500: components["responses"]["Error500"];
             /** @description Service Unavailable */
             503: {
                 headers: {

@@ -123,9 +123,16 @@ def _not_muniment() -> ApiAccessDenied:
     return ApiAccessDenied("The server at MUNIMENT_INTERNAL_API_URL is not Muniment")
 
 
+def _sentence(detail: object) -> str:
+    """Return the message of an error; that of a 422 is a list of problems."""
+    if not isinstance(detail, list):
+        return str(detail)
+    return "; ".join(str(problem["msg"]) for problem in detail if isinstance(problem, dict) and "msg" in problem)
+
+
 def _error(response: httpx.Response) -> MunimentError:
     fields = _fields(response)
-    code, detail = fields.get("code"), str(fields.get("detail", ""))
+    code, detail = fields.get("code"), _sentence(fields.get("detail", ""))
     if response.status_code >= 500 or response.status_code in (408, 429):
         return ApiUnavailable()
     if response.status_code in (401, 403):
