@@ -86,6 +86,8 @@ export interface paths {
         /**
          * Change Own Password
          * @description Set the first password, or change it with the current one. Other sessions of the account end.
+         *
+         *     Its API tokens are revoked unless `revoke_tokens` is false.
          */
         put: operations["change_own_password_api_v1_auth_password_put"];
         post?: never;
@@ -468,7 +470,7 @@ export interface paths {
         };
         /**
          * Download Document
-         * @description Download the original file. Supports `Range`.
+         * @description Download the original file. Supports `Range`. The transfer of a damaged file is aborted.
          */
         get: operations["download_document_api_v1_knowledge_bases__kb_id__documents__doc_id__download_get"];
         put?: never;
@@ -491,6 +493,26 @@ export interface paths {
          * @description Find documents by name or ID, newest first. Archived documents are found only by ID.
          */
         get: operations["find_documents_api_v1_documents_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{organization_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Organization Usage
+         * @description Return what an organization uses of its quotas. For its admins, and for operators.
+         */
+        get: operations["get_organization_usage_api_v1_organizations__organization_id__usage_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -694,6 +716,46 @@ export interface paths {
          */
         post: operations["revert_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_revert_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/replace/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Replacement
+         * @description Replace the document again with the file that could not be read.
+         */
+        post: operations["retry_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/replace/failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Discard Replacement
+         * @description Delete the file that could not be read. The document stays as it is.
+         */
+        delete: operations["discard_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_failed_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1101,8 +1163,31 @@ export interface paths {
         /**
          * Hand Over
          * @description Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless.
+         *
+         *     If `document_id` is a document in Muniment, only its owner or an admin may name it.
          */
         post: operations["hand_over_api_v1_organizations__organization_id__archive_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{organization_id}/archive/{document_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Hand Over
+         * @description Return status, attempts, Paperless address and history of a document that was handed over. `document_id` is the
+         *     one that was submitted, or that of a document in Muniment.
+         */
+        get: operations["get_hand_over_api_v1_organizations__organization_id__archive__document_id__get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1486,6 +1571,8 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
+            /** @description The last replacement, if it failed because of its file and was reverted automatically */
+            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
         };
         /**
          * DocumentCreatedAfterAutoClear
@@ -1566,6 +1653,8 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
+            /** @description The last replacement, if it failed because of its file and was reverted automatically */
+            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
             /**
              * Auto Cleared Document Id
              * Format: uuid
@@ -1650,6 +1739,8 @@ export interface components {
             handed_over_at: string | null;
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
+            /** @description The last replacement, if it failed because of its file and was reverted automatically */
+            failed_replacement: components["schemas"]["FailedReplacementRead"] | null;
         };
         /** DocumentSearchRead */
         DocumentSearchRead: {
@@ -1815,10 +1906,53 @@ export interface components {
          */
         ExtractionMethod: "text" | "ocr" | "none";
         /**
+         * FailedReplacementRead
+         * @description A replacement that could not be read. The document was reverted to its previous version.
+         */
+        FailedReplacementRead: {
+            /** Name */
+            name: string;
+            /**
+             * Error
+             * @description The reason in a sentence
+             */
+            error: string;
+            /** Code */
+            code: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @description When the file that could not be read is deleted
+             */
+            expires_at: string;
+        };
+        /**
          * FigureKind
          * @enum {string}
          */
         FigureKind: "picture" | "drawing";
+        /**
+         * HandoverEventRead
+         * @description Event of a hand-over: submitted, confirmed in Paperless, or failed for good.
+         */
+        HandoverEventRead: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Action */
+            action: string;
+            /** Job Id */
+            job_id: string;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
+        };
         /**
          * HandoverPolicy
          * @description When documents of a knowledge base are sent to Paperless.
@@ -1840,6 +1974,36 @@ export interface components {
          * @enum {string}
          */
         HandoverStatus: "pending" | "archived" | "failed";
+        /**
+         * HandoverStatusRead
+         * @description Hand-over of one document. Without `job_id`, it waits to be put into the queue.
+         */
+        HandoverStatusRead: {
+            /**
+             * Document Id
+             * Format: uuid
+             */
+            document_id: string;
+            /** Job Id */
+            job_id: string | null;
+            /** Document Type */
+            document_type: string | null;
+            archive_status: components["schemas"]["HandoverStatus"];
+            /** Attempts */
+            attempts: number;
+            /** Last Error */
+            last_error: string | null;
+            /** Paperless Doc Id */
+            paperless_doc_id: number | null;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
+            /** Submitted At */
+            submitted_at: string | null;
+            /** Archived At */
+            archived_at: string | null;
+            /** History */
+            history: components["schemas"]["HandoverEventRead"][];
+        };
         /** HealthCheckRead */
         HealthCheckRead: {
             /**
@@ -1989,6 +2153,7 @@ export interface components {
              * @default
              */
             description: string;
+            hand_over_policy?: components["schemas"]["HandoverPolicy"] | null;
         };
         /** LoginRequest */
         LoginRequest: {
@@ -2045,7 +2210,7 @@ export interface components {
          * @description A move of the lifecycle. The values appear in the API and in metric labels.
          * @enum {string}
          */
-        Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "purge" | "clear";
+        Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "auto_revert" | "retry_replacement" | "discard_replacement" | "purge" | "clear";
         /** MoveRead */
         MoveRead: {
             move: components["schemas"]["Move"];
@@ -2487,6 +2652,11 @@ export interface components {
             new_password: string;
             /** Current Password */
             current_password?: string | null;
+            /**
+             * Revoke Tokens
+             * @default true
+             */
+            revoke_tokens: boolean;
         };
         /** ProblemRead */
         ProblemRead: {
@@ -2502,8 +2672,13 @@ export interface components {
         PurgePendingRead: {
             /** Message */
             message: string;
-            /** Receipt Id */
-            receipt_id: null;
+            /**
+             * Receipt Id
+             * Format: uuid
+             */
+            receipt_id: string;
+            /** Receipt Url */
+            receipt_url: string;
             /** Pending */
             pending: string[];
         };
@@ -2553,6 +2728,8 @@ export interface components {
             last_error: string | null;
             /** Problem */
             problem: string | null;
+            /** Reason */
+            reason: string | null;
         };
         /** QueueRead */
         QueueRead: {
@@ -2574,6 +2751,26 @@ export interface components {
             /** Code */
             code: string;
         };
+        /**
+         * QuotaBody
+         * @description The answer when a quota of the organization is exceeded (docs/design.md#quotas).
+         */
+        QuotaBody: {
+            /** Detail */
+            detail: string;
+            /** Code */
+            code: string;
+        };
+        /** QuotaUse */
+        QuotaUse: {
+            /** Used */
+            used: number;
+            /**
+             * Limit
+             * @description Null for no limit
+             */
+            limit: number | null;
+        };
         /** Readiness */
         Readiness: {
             /**
@@ -2592,6 +2789,21 @@ export interface components {
          * @enum {string}
          */
         ReceiptMove: "purge" | "clear" | "auto_clear";
+        /**
+         * ReceiptPendingRead
+         * @description A receipt that is not signed yet. Its document is gone for everyone.
+         */
+        ReceiptPendingRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Message */
+            message: string;
+            /** Pending */
+            pending: string[];
+        };
         /**
          * ReceiptRead
          * @description Verify a saved receipt offline with `muniment receipt verify`.
@@ -2914,6 +3126,18 @@ export interface components {
              */
             expires_in_days: number;
         };
+        /**
+         * UsageRead
+         * @description What an organization uses of its quotas.
+         */
+        UsageRead: {
+            /** @description All stored files. Replacements in progress count only once */
+            bytes: components["schemas"]["QuotaUse"];
+            /** @description All documents, including archived and failed ones */
+            documents: components["schemas"]["QuotaUse"];
+            /** @description Documents that wait to be processed */
+            queued_runs: components["schemas"]["QuotaUse"];
+        };
         /** UserMatchRead */
         UserMatchRead: {
             /**
@@ -2936,6 +3160,8 @@ export interface components {
             is_operator?: boolean | null;
             /** Is Active */
             is_active?: boolean | null;
+            /** Revoke Tokens */
+            revoke_tokens?: boolean | null;
         };
         /** UserRead */
         UserRead: {
@@ -3803,6 +4029,15 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptRead"];
                 };
             };
+            /** @description Not signed yet. Repeat the request later */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptPendingRead"];
+                };
+            };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
@@ -4211,10 +4446,26 @@ export interface operations {
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
             422: components["responses"]["Error422"];
-            429: components["responses"]["Error429"];
+            /** @description Too many requests: `Retry-After` says how long to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"] | components["schemas"]["ErrorRead"];
+                };
+            };
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
-            507: components["responses"]["Error507"];
+            /** @description Not enough storage space */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"] | components["schemas"]["ErrorRead"];
+                };
+            };
         };
     };
     get_document_api_v1_knowledge_bases__kb_id__documents__doc_id__get: {
@@ -4304,6 +4555,35 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_organization_usage_api_v1_organizations__organization_id__usage_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
@@ -4481,7 +4761,15 @@ export interface operations {
             };
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
-            429: components["responses"]["Error429"];
+            /** @description Too many requests: `Retry-After` says how long to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"] | components["schemas"]["ErrorRead"];
+                };
+            };
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
             507: components["responses"]["Error507"];
@@ -4508,7 +4796,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
+                    "application/json": components["schemas"]["PurgePendingRead"] | components["schemas"]["PurgedRead"];
                 };
             };
             /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
@@ -4551,7 +4839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
+                    "application/json": components["schemas"]["PurgePendingRead"] | components["schemas"]["PurgedRead"];
                 };
             };
             /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
@@ -4658,10 +4946,26 @@ export interface operations {
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
             422: components["responses"]["Error422"];
-            429: components["responses"]["Error429"];
+            /** @description Too many requests: `Retry-After` says how long to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"] | components["schemas"]["ErrorRead"];
+                };
+            };
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
-            507: components["responses"]["Error507"];
+            /** @description Not enough storage space */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"] | components["schemas"]["ErrorRead"];
+                };
+            };
         };
     };
     revert_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_revert_post: {
@@ -4698,6 +5002,82 @@ export interface operations {
                     "application/json": components["schemas"]["DuplicateBody"] | components["schemas"]["ErrorRead"];
                 };
             };
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    retry_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+                doc_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            /** @description Changed by someone else at the same time, or the name is taken */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateBody"] | components["schemas"]["ErrorRead"];
+                };
+            };
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    discard_replacement_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_failed_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kb_id: string;
+                doc_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -5457,6 +5837,36 @@ export interface operations {
                 };
             };
             507: components["responses"]["Error507"];
+        };
+    };
+    get_hand_over_api_v1_organizations__organization_id__archive__document_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                organization_id: string;
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoverStatusRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
         };
     };
     hand_over_document_api_v1_knowledge_bases__kb_id__documents__doc_id__hand_over_post: {
