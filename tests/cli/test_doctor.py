@@ -76,6 +76,7 @@ def test_data_directory_that_does_not_exist_is_a_finding_and_is_not_created(
     found = problems(tmp_path, outside(address, absent))
     assert {"blobs", "queue", "disk"} <= set(found)
     assert str(absent) in found["disk"]["detail"]
+    assert {found[part]["command"] for part in ("blobs", "queue", "disk")} == {"muniment api"}
     assert not absent.exists()
 
 

@@ -135,7 +135,9 @@ def _commands(settings: Settings) -> Mapping[str, str]:
     """Return what to run if a component has a problem."""
     folder = settings.server.data_dir
     start = "muniment serve" if settings.database.is_embedded else "muniment worker"
-    store = "muniment settings" if settings.s3.bucket else f"ls -la {folder}"
+    store, disk = "muniment settings" if settings.s3.bucket else f"ls -la {folder}", f"du -xhd1 {folder}"
+    if not settings.s3.bucket and not folder.is_dir():  # the first start creates it
+        store = disk = "muniment serve" if settings.database.is_embedded else "muniment api"
     return {
         "database": "muniment serve" if settings.database.is_embedded else 'psql "$DATABASE_URL" -c "SELECT 1"',
         "tables": "muniment migrate",
@@ -148,7 +150,7 @@ def _commands(settings: Settings) -> Mapping[str, str]:
         "audit": "muniment audit verify",
         "reader": "apt-get install tesseract-ocr",
         "index": "muniment index status",
-        "disk": f"du -xhd1 {folder}",
+        "disk": disk,
         "paperless": "muniment archiver run",
         "api": "muniment serve",
     }
