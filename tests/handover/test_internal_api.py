@@ -265,7 +265,7 @@ async def test_a_key_alone_opens_the_internal_api(settings: Settings) -> None:
 
 async def test_every_internal_route_asks_for_the_key_before_anything_else(office: HandoverApi) -> None:
     internal = [(method, path) for method, path in guarded(office.api.app) if path.startswith("/internal/")]
-    assert len(internal) == 7
+    assert len(internal) == 8
     for method, path in internal:
         for value in ("", "no-uuid"):
             for headers in ({}, office.owner.headers):

@@ -42,7 +42,6 @@ HANDOVER_QUERIES: dict[str, Query] = {
         w.document_id, JobStatusUpdate.failed(_key(w), retry_count=0, error=None)
     ),
     "HandoverRepository.claim_due": lambda s, w: HandoverRepository(s).claim_due(limit=10),
-    "HandoverRepository.find_confirmed_copy": lambda s, w: HandoverRepository(s).find_confirmed_copy(_archived_key(w)),
     "HandoverRepository.list_confirmed_ids": lambda s, w: HandoverRepository(s).list_confirmed_ids(SHA256),
     "HandoverRepository.mark_permanently_failed": lambda s, w: HandoverRepository(s).mark_permanently_failed(
         w.archive_row_id, "test"

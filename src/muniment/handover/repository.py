@@ -267,15 +267,6 @@ class HandoverRepository:
         ids = await self._session.scalars(confirmed.distinct().order_by(HandoverRecord.paperless_doc_id))
         return [document_id for document_id in ids if document_id is not None]
 
-    async def find_confirmed_copy(self, key: JobKey) -> HandoverRecord | None:
-        """Return a record which proves that Paperless has this content of the organization under this type."""
-        confirmed = select(HandoverRecord).where(
-            HandoverRecord.r2_object_key == key.pdf,
-            HandoverRecord.archive_status == HandoverStatus.ARCHIVED,
-            HandoverRecord.paperless_doc_id.is_not(None),
-        )
-        return await self._session.scalar(confirmed.order_by(HandoverRecord.archived_at).limit(1))
-
     async def mark_permanently_failed(self, row_id: UUID, error: str | None) -> None:
         """Mark a record as failed without a further automatic attempt."""
         values: dict[str, Any] = {"archive_status": HandoverStatus.FAILED, "next_attempt_at": None}

@@ -112,7 +112,7 @@ class HandoverSweep:
         """Return whether Paperless had this content once. Whether it still has is for the archiver to check: the copy
         may be in the trash."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            return await HandoverRepository(work.session).find_confirmed_copy(job_key_of(row)) is not None
+            return await HandoverRepository(work.session).list_confirmed_ids(row.sha256) != []
 
     async def _write_sidecar(self, row: HandoverRecord) -> None:
         """Write the missing sidecar. Without a PDF, the archiver closes the job if Paperless has the document."""

@@ -119,7 +119,7 @@ def test_a_receipt_of_somebody_elses_key_is_not_ours() -> None:
 
 def test_a_signed_record_that_found_something_left_proves_nothing() -> None:
     with pytest.raises(InvalidReceipt, match="was not deleted: blobs"):
-        verify_receipt(json.dumps(a_receipt(objects=1)), KEY)
+        verify_receipt(json.dumps(a_receipt(blobs=1)), KEY)
 
 
 def test_the_command_tells_by_its_exit_code_and_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

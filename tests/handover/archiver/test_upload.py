@@ -78,7 +78,8 @@ async def test_an_open_upload_whose_task_cannot_be_read_loses_no_attempt(
     archiver_env_v3.server.set(worker="stopped")
     await archiver_env_v3.run()
     keys.append(await archiver_env_v3.put("accepted in the same pass"))
-    archiver_env_v3.server.fault("tasks.list", server_error(), times=None)
+    # The first call of a pass checks the permission to read tasks.
+    archiver_env_v3.server.fault("tasks.list", server_error(), times=None, skip=1)
 
     report = await archiver_env_v3.run()
 
