@@ -8,6 +8,9 @@ import httpx
 import psycopg
 import pytest
 
+from muniment.lifecycle.moves.revert import Revert
+from muniment.lifecycle.obstacles import MoveContext
+from muniment.lifecycle.rules import Visibility
 from muniment.storage.db.address import DatabaseAddress
 from tests.documents.uploads import a_form
 from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
@@ -196,3 +199,21 @@ async def test_a_late_worker_of_the_old_revision_writes_nothing(
         "pending",
         None,
     )
+
+
+async def test_a_document_that_changed_since_it_was_looked_at_is_not_reverted(
+    replace_env: ReplaceHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document_id = await replace_env.completed()
+    await replace_env.failed_replacement(document_id)
+    look = Revert.visibility
+
+    async def change_after_look(move: Revert, context: MoveContext) -> Visibility:
+        visibility = await look(move, context)
+        replace_env.worker_env.seed.execute("UPDATE documents SET epoch = epoch + 1 WHERE id = %s", document_id)
+        return visibility
+
+    monkeypatch.setattr(Revert, "visibility", change_after_look)
+    answer = await replace_env.revert(document_id)
+    assert answer.status_code == 409
+    assert replace_env.row(document_id)["status"] == "failed"
