@@ -189,6 +189,29 @@ async def test_retry_waits_for_room_in_the_queue(settings: Settings, seed: Seed)
         assert (await kb.client.post(f"{kb.path}/{failed}/retry")).status_code < 300
 
 
+async def test_retry_of_a_failed_replacement_waits_for_room_in_the_queue(settings: Settings, seed: Seed) -> None:
+    async with limited(settings, seed, max_queued_runs=1) as (_, kb):
+        [document_id] = await completed(kb, seed, "a.pdf")
+        add_failed_replacement(seed, document_id)
+        waiting = (await kb.upload(name="waiting.pdf")).json()["id"]
+        refused = await kb.client.post(f"{kb.path}/{document_id}/replace/retry")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "10")
+        complete(seed, waiting)
+        assert (await kb.client.post(f"{kb.path}/{document_id}/replace/retry")).status_code == 200
+
+
+def add_failed_replacement(seed: Seed, document_id: str) -> None:
+    """Add a second revision, as an automatic revert leaves it."""
+    seed.execute(
+        """INSERT INTO document_revisions SELECT (jsonb_populate_record(r, jsonb_build_object(
+                  'revision', 2, 'name', 'new.pdf', 'original_uri', replace(r.original_uri, '/1/', '/2/'),
+                  'expires_at', now() + interval '7 days',
+                  'failure', jsonb_build_object('code', 'corrupt', 'message', 'It is damaged', 'at', now())))).*
+             FROM document_revisions r WHERE document_id = %s""",
+        document_id,
+    )
+
+
 async def completed(kb: KB, seed: Seed, *names: str) -> list[str]:
     """Upload documents of the same size and complete them."""
     documents = [(await kb.upload(a_pdf(str(number)), name)).json()["id"] for number, name in enumerate(names)]

@@ -1,4 +1,4 @@
-"""Create the first account of an installation, and reset a password when nobody who could do it can sign in."""
+"""Create the first account of an installation, and reset a password from the command line."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -106,7 +106,7 @@ class ArtifactGarbageCollector:
             return marks, self._filter_due(await unused.list_unreferenced(ids), at)
 
     async def _delete(self, scope: CollectionScope, item: UnreferencedArtifact) -> CollectionResult | None:
-        """Delete one artifact per transaction, so that nobody who needs another one waits."""
+        """Delete one artifact per transaction, so that a run that needs another one does not wait."""
         async with self._database.service_work(scope.worker) as work:
             pack = await UnreferencedArtifactRepository(work.session).delete_if_unreferenced(item.text_id)
             if pack is None:  # it is referenced again, or already deleted

@@ -99,7 +99,7 @@ def reset_password(
 
 
 def _confirm(question: str) -> bool:
-    """Ask at a terminal. The answer is yes by default, and where there is nobody to ask."""
+    """Ask at a terminal. The default is yes, which is also the answer without a terminal."""
     return typer.confirm(question, default=True) if sys.stdin.isatty() else True
 
 

@@ -1,6 +1,7 @@
 """Failed replacements: how long their content is kept, and the sweep that deletes it then."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -54,14 +55,18 @@ async def _purge(work: Work[Service], document_id: UUID) -> PurgedReplacement | 
         return None
     purged = await purge_failed_replacement(work, document, reason="replacement_expired")
     if purged is not None:
-        await AuditLog(work).record(
-            FailedReplacementDeleted(
-                document.id,
-                document.kb_id,
-                document.name,
-                replacement_name=purged.name,
-                revision=purged.revision,
-                reason=EXPIRED,
-            )
-        )
+        await record_deletion(work, document, purged, reason=EXPIRED)
     return purged
+
+
+async def record_deletion(work: Work[Any], document: Document, purged: PurgedReplacement, *, reason: str) -> None:
+    """Write the audit event of a deleted replacement."""
+    event = FailedReplacementDeleted(
+        document.id,
+        document.kb_id,
+        document.name,
+        replacement_name=purged.name,
+        revision=purged.revision,
+        reason=reason,
+    )
+    await AuditLog(work).record(event)

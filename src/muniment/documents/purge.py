@@ -73,7 +73,7 @@ class PurgedReplacement:
 async def purge_failed_replacement(work: Work[Any], document: Document, *, reason: str) -> PurgedReplacement | None:
     """Delete the document's failed replacement, or return None if it has none or another process has just deleted it.
 
-    The document itself may be unlocked: whoever deletes the row of the revision decides about its content.
+    The document need not be locked: of two concurrent calls, only the one that deletes the row deletes its content.
     """
     await may_purge(work, document)
     deleted = await RevisionRepository(work.session).delete_failed(document.id)

@@ -80,7 +80,7 @@ def validate_field_names(names: Mapping[str, str]) -> None:
         raise ValueError(f"{FieldContent.DOCUMENT_ID} must have a field")
     used = [name for name in names.values() if name]
     if len(used) != len(set(used)):
-        raise ValueError("every content needs a field of its own")
+        raise ValueError("two kinds of content have the same field")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 
-from muniment.audit.events import DocumentReplaced, FailedReplacementDeleted
-from muniment.audit.log import AuditLog
-from muniment.documents.failed_replacements import REQUESTED
+from muniment.documents.failed_replacements import REQUESTED, record_deletion
 from muniment.documents.name_conflicts import AutoCleared, auto_clear, require_name_available_for
 from muniment.documents.names import name_key
 from muniment.documents.purge import purge_failed_replacement
@@ -21,6 +19,7 @@ from muniment.lifecycle.moves.replace import (
     NameTakenConcurrently,
     Replaced,
     finish_cleared,
+    record_replacement,
 )
 from muniment.lifecycle.observability import Operation
 from muniment.lifecycle.obstacles import DocumentChangedConcurrently, MoveContext, NoFailedReplacement
@@ -31,7 +30,7 @@ from muniment.storage.deletions.ledger import process_now
 
 
 class RetryReplacement(DocumentMove[Replaced]):
-    """Replace the document once more with the content that could not be read, and queue its processing."""
+    """Replace the document again with the content that could not be read, and queue its processing."""
 
     move = Move.RETRY_REPLACEMENT
 
@@ -50,19 +49,9 @@ class RetryReplacement(DocumentMove[Replaced]):
             raise DocumentChangedConcurrently
         await engine.tasks.revoke_run(work, document.id, document.epoch)  # of a reread
         cleared = await _write_revision(context, failed)
-        await AuditLog(work).record(
-            DocumentReplaced(
-                document.id,
-                document.kb_id,
-                old_name,
-                document.name,
-                old_revision=old_revision,
-                new_revision=document.revision,
-                file_size=document.file_size,
-                sha256=document.sha256,
-            )
-        )
+        await record_replacement(work, document, old_name=old_name, old_revision=old_revision)
         await engine.tasks.enqueue_run(work, document.id, document.epoch)
+        await engine.quotas.enforce(work)
         return Replaced(document, cleared)
 
     async def finish(self, result: Replaced, engine: MoveEngine, operation: Operation) -> None:
@@ -128,16 +117,7 @@ class DiscardReplacement(DocumentMove[Discarded]):
         purged = await purge_failed_replacement(work, document, reason="replacement_discarded")
         if purged is None:
             raise NoFailedReplacement
-        await AuditLog(work).record(
-            FailedReplacementDeleted(
-                document.id,
-                document.kb_id,
-                document.name,
-                replacement_name=purged.name,
-                revision=purged.revision,
-                reason=REQUESTED,
-            )
-        )
+        await record_deletion(work, document, purged, reason=REQUESTED)
         return Discarded(document, purged.deletion_ids)
 
     async def finish(self, result: Discarded, engine: MoveEngine, operation: Operation) -> None:

@@ -92,17 +92,7 @@ class Replace(DocumentMove[Replaced]):
         # Again: an active namesake may have been archived or have failed between the check and the move.
         failed_namesakes = await require_name_available_for(work, document, self._staged.name)
         cleared = [await auto_clear(work, namesake) for namesake in failed_namesakes]
-        event = DocumentReplaced(
-            document.id,
-            document.kb_id,
-            old_name,
-            document.name,
-            old_revision=old_revision,
-            new_revision=document.revision,
-            file_size=document.file_size,
-            sha256=document.sha256,
-        )
-        await AuditLog(work).record(event)
+        await record_replacement(work, document, old_name=old_name, old_revision=old_revision)
         await engine.tasks.enqueue_run(work, document.id, document.epoch)
         await engine.quotas.enforce(work, growth)
         discarded = await purge_failed_replacement(work, document, reason="replaced")
@@ -139,6 +129,21 @@ class Replace(DocumentMove[Replaced]):
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(self._staged.file_size)
         await finish_cleared(result, engine)
+
+
+async def record_replacement(work: Work[Principal], document: Document, *, old_name: str, old_revision: int) -> None:
+    """Write the audit event of a document that has its new revision."""
+    event = DocumentReplaced(
+        document.id,
+        document.kb_id,
+        old_name,
+        document.name,
+        old_revision=old_revision,
+        new_revision=document.revision,
+        file_size=document.file_size,
+        sha256=document.sha256,
+    )
+    await AuditLog(work).record(event)
 
 
 async def finish_cleared(result: Replaced, engine: MoveEngine) -> None:

@@ -2,7 +2,7 @@
 
 A reader that exceeds a limit has not died: it ends the run with the code of that limit. A reader that was killed from
 outside, or a worker that vanished without a stop signal, is a death. Deaths make a run suspect, never guilty: it is
-tried again with a worker of its own, and given up only if that worker or its reader dies too.
+tried again in a worker that processes nothing else, and fails only if that worker or its reader dies too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,12 +53,12 @@ class Death:
 
 
 def needs_isolation(deaths: Sequence[Death]) -> bool:
-    """Return whether the next attempt must have a worker of its own."""
+    """Return whether the worker of the next attempt must process nothing else."""
     return len(deaths) >= DEATHS_BEFORE_ISOLATION
 
 
 def died_in_isolation(deaths: Sequence[Death], attempt: int) -> bool:
-    """Return whether the attempt before this one had a worker of its own and died."""
+    """Return whether the previous attempt died while its worker processed nothing else."""
     return bool(deaths) and deaths[-1].is_isolated and deaths[-1].attempt == attempt - 1
 
 

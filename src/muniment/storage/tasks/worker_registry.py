@@ -96,7 +96,7 @@ class WorkerRegistry:
         await self._beat(work)
 
     async def have_others_died(self, work: Work[Service], holders: Sequence[UUID], since: datetime) -> bool:
-        """Return whether a worker other than these has died since, and not because of a suspect of its own."""
+        """Return whether a worker other than these has died since then, without an isolated run."""
         values = {"holders": list(holders), "since": since, "silence": self.silence}
         return bool(await work.session.scalar(_HAVE_OTHERS_DIED, values))
 
