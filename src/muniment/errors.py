@@ -12,9 +12,10 @@
     ├─ TooSlow                client stopped sending
     ├─ TooManyRequests        rate limit; has the seconds to wait
     ├─ StorageFull            not enough disk space
-    └─ Unavailable            a component cannot be reached; the only error worth a retry
+    └─ Unavailable            a component cannot be reached; worth a retry
 
-`http/errors.py` maps each class to an HTTP status, which the domain does not know. Workers retry only `Unavailable`.
+`http/errors.py` maps each class to an HTTP status, which the domain does not know. Workers retry
+`Unavailable` until it succeeds, and unexpected errors a few times.
 """
 
 from collections.abc import Mapping

@@ -248,6 +248,17 @@ async def test_second_replacement_in_progress_counts_in_full(settings: Settings,
         assert_over_quota(await kb.upload(name="b.pdf"), "quota of ")
 
 
+async def test_a_failed_replacement_makes_room_for_the_next_one(settings: Settings, seed: Seed) -> None:
+    longer = a_pdf("a longer text than before")
+    async with limited(settings, seed, max_bytes=2 * SIZE) as (_, kb):
+        (document_id,) = await completed(kb, seed, "a.pdf")
+        add_failed_replacement(seed, document_id)
+        assert (await get_usage(kb))["bytes"]["used"] == 2 * SIZE
+        assert SIZE < len(longer) < 2 * SIZE
+        assert (await replace(kb, document_id, longer)).status_code == 200
+        assert (await get_usage(kb))["bytes"]["used"] == len(longer)
+
+
 async def test_smaller_replacement_gives_space_back_when_it_completes(settings: Settings, seed: Seed) -> None:
     content = a_pdf("a long text " * 20)
     async with limited(settings, seed, max_bytes=len(content)) as (_, kb):

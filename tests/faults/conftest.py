@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.processing.pipeline.nodes import extract_text
+from muniment.processing.pipeline import progress
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
@@ -19,7 +19,7 @@ async def fault_env(
     address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[FaultHarness]:
     # Report progress after each page, so that every run has the same effects regardless of its speed.
-    monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)
+    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0)
     folder, locks = tmp_path / "blobs", AdvisoryLocks(service_login(address), max_connections=4)
     yield FaultHarness(
         address, folder, WorkerFixture(seed, database, FolderObjectStore(folder, sync=lambda _: None), locks)

@@ -30,6 +30,8 @@ Tables = dict[str, list[tuple[Any, ...]]]
 Overtake = Callable[[FaultHarness, UUID], Awaitable[None]]
 
 FENCE = "WITH locked AS ( SELECT id FROM documents"
+RELEASE = "UPDATE deletions"
+"""A worker deletes what it had only reserved without its fence. Whoever moves the document waits for this row."""
 TABLES = (
     "documents", "document_revisions", "document_processing_runs", "document_processing_steps", "document_pages",
     "document_paragraphs", "document_diagrams", "artifacts_full_text", "artifact_pages", "artifact_paragraphs",
@@ -92,7 +94,7 @@ def unfenced(reached: list[Effect]) -> Iterator[int]:
             is_fenced = False
         if not is_fenced and effect.place[0].isupper():  # inside a node, so the run is claimed
             yield number
-        is_fenced = (is_fenced or effect.what.startswith(FENCE)) and effect.what != COMMIT
+        is_fenced = (is_fenced or effect.what.startswith((FENCE, RELEASE))) and effect.what != COMMIT
 
 
 def fenced(reached: list[Effect]) -> Iterator[int]:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.documents.name_conflicts import MESSAGE
+from muniment.documents.quotas import QuotaExceeded
 from muniment.errors import Conflict, Forbidden, MunimentError, NotFound, StorageFull, TooManyRequests, Unavailable
 from muniment.lifecycle.observability import COUNTERS, OperationStatus, count_move, observe
 from muniment.lifecycle.rules import Move, MoveNotAllowed
@@ -77,6 +78,7 @@ async def test_what_is_accepted_but_not_done_is_pending(lines: Lines) -> None:
         NotFound(),
         Conflict(MESSAGE),
         TooManyRequests(retry_after_seconds=7),
+        QuotaExceeded("Your organization uses all of its space"),
     ],
     ids=lambda refusal: type(refusal).__name__,
 )

@@ -212,6 +212,10 @@ def laughing(kind: MediaType) -> bytes:
     return a_zip(xml_parts(kind, before=f'<!DOCTYPE x [<!ENTITY e0 "laugh">{entities}]>', inside="&e9;"))
 
 
+def crowded_slide(paragraphs: int) -> bytes:
+    return a_zip(xml_parts(types.PPTX, inside="x</t></r></p><p><r><t>" * paragraphs))
+
+
 def reaching_out(kind: MediaType, address: str) -> bytes:
     """Makes the reader request a local file or a network address."""
     entity = f'<!DOCTYPE x SYSTEM "{address}" [<!ENTITY e SYSTEM "{address}"><!ENTITY % p SYSTEM "{address}"> %p;]>'

@@ -1,15 +1,18 @@
 """The parts of a worker without its queue: documents with real bytes, and runs executed one by one."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, BinaryIO
 from uuid import UUID
 
+import pytest
+
 from muniment.artifacts.deletion import ArtifactDeleter
 from muniment.artifacts.keys import ContentKeyFactory, ReadingVariant, SharingScope, reading_variant
 from muniment.processing.pipeline.context import RunServices
+from muniment.processing.pipeline.nodes.error_handling import INTERNAL_ERROR_RETRY_SECONDS, RetryAfterInternalError
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import (
     ExtractedPage,
@@ -92,6 +95,14 @@ def worker_registry(database: Database) -> WorkerRegistry:
     return WorkerRegistry(database, heartbeat=timedelta(seconds=5), stalled_after=timedelta(seconds=30))
 
 
+async def last_attempt(process: Callable[[], Awaitable[object]]) -> None:
+    """Process a run with internal errors until it no longer asks for a retry, without the pauses."""
+    for _ in INTERNAL_ERROR_RETRY_SECONDS:
+        with pytest.raises(RetryAfterInternalError):
+            await process()
+    await process()
+
+
 @dataclass
 class WorkerFixture:
     """One owner with one knowledge base, and the parts of a worker."""
@@ -155,6 +166,7 @@ class WorkerFixture:
         )
         hashed.update(content)
         self.seed.execute("UPDATE documents SET content_hmac = %s WHERE id = %s", hashed.content_key, document_id)
+        self.seed.set_original(document_id, content)
         await self.objects.put(f"{kb_id}/{document_id}/1/original", content)
         await self.enqueue(document_id, owner=owner)
         return document_id

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.pipeline.nodes import extract_text
+from muniment.processing.pipeline import progress
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
@@ -44,7 +44,7 @@ class WatchedIndex(QdrantIndex):
 async def reconcile_env(
     request: pytest.FixtureRequest, settings: Settings, seed: Seed, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[ReconcileHarness]:
-    monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)  # the same effects in every run
+    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0)  # the same effects in every run
     stores = build_stores(settings)
     index: VectorSearch = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
     stores = with_vectors(stores, index)

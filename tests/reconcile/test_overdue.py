@@ -36,7 +36,7 @@ async def test_an_expired_upload_is_swept_with_its_object(reconcile_env: Reconci
 async def test_a_failed_replacement_is_expected_until_it_expires(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.completed()
     await reconcile_env.stores.objects.put(
-        reconcile_env.seed.failed_replacement(document_id, expires_at=now() + timedelta(days=7)), b"?" * 1000
+        reconcile_env.seed.failed_replacement(document_id, expires_at=now() + timedelta(days=7)), b"bytes"
     )
     assert await reconcile_env.drift() == {}
     reconcile_env.seed.execute("UPDATE document_revisions SET expires_at = %s WHERE failure IS NOT NULL", LONG_AGO)

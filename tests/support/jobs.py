@@ -107,13 +107,25 @@ class Enqueuer:
         self.owner: Person = seed.person()
         self.kb_id = seed.knowledge_base(self.owner)
 
-    def document(self) -> UUID:
+    def document(self, **columns: Any) -> UUID:
         number = self._seed.one("SELECT count(*) FROM documents")
-        return self._seed.document(self.kb_id, self.owner, name=f"{number}.pdf", status="pending")
+        return self._seed.document(self.kb_id, self.owner, name=f"{number}.pdf", status="pending", **columns)
 
-    async def enqueue(self, document_id: UUID | None = None) -> UUID:
-        """Enqueue a run of this document, or of a new one."""
-        document_id = document_id or self.document()
+    def known_document(self) -> UUID:
+        """Add a document whose content has been read already."""
+        document_id = self.document()
+        self._seed.execute(
+            "INSERT INTO artifacts_full_text (full_text_uri, full_text_sha256, total_pages, total_words, methods,"
+            " timings, problems, organization_id, content_hmac, algorithm_version, params_fingerprint)"
+            " SELECT 'pack', '', 1, 1, '{}', '{}', '[]', organization_id, content_hmac, 1, 'f' FROM documents"
+            " WHERE id = %s",
+            document_id,
+        )
+        return document_id
+
+    async def enqueue(self, document_id: UUID | None = None, **columns: Any) -> UUID:
+        """Enqueue a run of this document, or of a new one with these columns."""
+        document_id = document_id or self.document(**columns)
         async with self._database.work(self.owner.principal) as work:
             return await ProcrastinateQueue().enqueue_run(work, document_id, 1)
 

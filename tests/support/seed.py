@@ -1,6 +1,7 @@
 """Builders with readable defaults: state only what the test is about. They write as the superuser and really commit."""
 
 import base64
+import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -61,10 +62,11 @@ class Seed:
         organization_id: UUID | None = None,
         *,
         email: str | None = None,
+        password: str = PASSWORD,
         is_admin: bool = False,
         is_operator: bool = False,
     ) -> Person:
-        """Add a user to a new organization, or the given one. They can sign in with PASSWORD and have a token."""
+        """Add a user to a new organization, or the given one. They can sign in with the password and have a token."""
         organization_id = organization_id or self.organization()
         user_id, email = new_id(), email or f"{uuid4().hex[:12]}@example.org"
         self.insert(
@@ -73,7 +75,7 @@ class Seed:
             organization_id=organization_id,
             email=email,
             email_key=email_key(email),
-            password_hash=PASSWORD_HASH,
+            password_hash=PASSWORD_HASH if password == PASSWORD else CHEAP_HASHER.hash(password),
             is_admin=is_admin,
             is_operator=is_operator,
         )
@@ -145,6 +147,12 @@ class Seed:
         )
         self.insert("document_revisions", document_id=document_id, **content)
         return document_id
+
+    def set_original(self, document_id: UUID, content: bytes) -> None:
+        """Record size and hash of the bytes that a test puts into the object store."""
+        values = (len(content), hashlib.sha256(content).hexdigest(), document_id)
+        self.execute("UPDATE documents SET file_size = %s, sha256 = %s WHERE id = %s", *values)
+        self.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s WHERE document_id = %s", *values)
 
     def failed_replacement(self, document_id: UUID, *, name: str = "failed.pdf", expires_at: datetime) -> str:
         """Add a replacement of the document that failed and was reverted. Return the key of its content."""

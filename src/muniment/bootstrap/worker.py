@@ -22,6 +22,7 @@ from muniment.handover.sweep import HandoverSweep
 from muniment.lifecycle.proof.prover import ReceiptSweep
 from muniment.reconcile.runner import NightlyReconcile
 from muniment.search.external_index.intent_sweep import IntentSweep
+from muniment.search.indexing.partial_vectors import delete_abandoned_vectors
 from muniment.settings import Settings
 from muniment.storage.deletions.sweep import LedgerSweep
 from muniment.storage.tasks.port import NIGHTLY, PeriodicTask, RunHandler, TaskWorker
@@ -58,6 +59,7 @@ def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[Periodi
         PeriodicTask("deletions.carry_out", "*/10 * * * * *", LedgerSweep(stores.database, stores.ledger).run),
         PeriodicTask("artifacts.collect", "45 37 * * * *", build_garbage_collector(settings, stores).sweep),
         PeriodicTask("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.external_index).sweep),
+        PeriodicTask("index.forget_partial", "40 47 * * * *", partial(delete_abandoned_vectors, stores.database)),
         PeriodicTask("archive.hand_over", "*/10 * * * * *", handovers.sweep),
         PeriodicTask("archive.expire", "15 */2 * * * *", dead_letters.expire),
         PeriodicTask("archive.remind", "25 41 5 * * *", dead_letters.remind),

@@ -1,7 +1,7 @@
 """Routes of documents: upload, list, search and download."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import structlog
@@ -77,6 +77,15 @@ UPLOAD_BODY = {
             }
         },
     }
+}
+
+
+_FILE = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+
+
+DOWNLOAD_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": _FILE, "description": "The file, with its media type"},
+    206: {"content": _FILE, "description": "The requested range of the file"},
 }
 
 
@@ -184,7 +193,7 @@ async def _read_all(work: Work[Principal], found: Sequence[Document]) -> list[Do
     return [DocumentRead.of(document, emails.get(document.uploaded_by), failed.get(document.id)) for document in found]
 
 
-@router.get("/{doc_id}/download", response_class=Response)
+@router.get("/{doc_id}/download", response_class=Response, responses=DOWNLOAD_RESPONSES)
 async def download_document(
     kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, services: CurrentServices
 ) -> Response:

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import BinaryIO, Self
 from uuid import UUID
 
 import structlog
@@ -11,6 +12,7 @@ import structlog
 from muniment.documents.tables import Document
 from muniment.errors import MunimentError
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
+from muniment.storage.objects.temporary_copy import open_temporary_copy
 from muniment.telemetry.metrics import ORIGINALS_DAMAGED
 
 log = structlog.get_logger()
@@ -51,6 +53,12 @@ class Original:
         if digest.hexdigest() != self.sha256:
             raise self._damaged()
         yield last
+
+    @asynccontextmanager
+    async def open_copy(self) -> AsyncIterator[BinaryIO]:
+        """Yield a verified copy in an unnamed temporary file. Raise `OriginalDamaged` before anything reads it."""
+        async with open_temporary_copy(self.iter_chunks()) as file:
+            yield file
 
     async def is_intact(self) -> bool:
         """Read the whole file and return whether it is there and the one that was uploaded."""

@@ -239,10 +239,12 @@ class RevisionRepository:
         self._session.add(build_revision(document, snapshot))
         await self._session.flush()
 
-    async def list_sizes(self, document_id: UUID) -> Sequence[int]:
-        """Return the file sizes of all revisions that are kept, oldest first."""
-        sizes = select(Revision.file_size).where(Revision.document_id == document_id)
-        return (await self._session.scalars(sizes.order_by(Revision.revision))).all()
+    async def list_sizes(self, document_id: UUID) -> Sequence[tuple[int, bool]]:
+        """Return the file sizes of all revisions that are kept, oldest first, and whether each is a failed
+        replacement, which the next replacement deletes."""
+        sizes = select(Revision.file_size, Revision.expires_at.is_not(None)).where(Revision.document_id == document_id)
+        rows = await self._session.execute(sizes.order_by(Revision.revision))
+        return [(size, is_failed) for size, is_failed in rows]
 
     async def next_revision(self, document_id: UUID) -> int:
         """Return a revision number that this document never had. The caller has locked the document."""

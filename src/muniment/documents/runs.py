@@ -71,6 +71,8 @@ class ProcessingRun(Table):
     purpose: Mapped[str] = mapped_column(server_default=RunPurpose.FIRST)
     status: Mapped[str] = mapped_column(server_default=RunStatus.QUEUED)
     attempt: Mapped[int] = mapped_column(server_default="0")
+    yields: Mapped[int] = mapped_column(server_default="0")
+    """How often it gave up its slot to another organization. Not counted as attempts where they are shown."""
     job_id: Mapped[int | None] = mapped_column(BigInteger)
     force: Mapped[bool] = mapped_column(server_default="false")
     """Publish the results again although the document already shows them."""
@@ -86,6 +88,8 @@ class ProcessingRun(Table):
     """Whether that worker processes nothing else meanwhile."""
     deaths: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default="[]")
     """Processes that died during the run (`processing.runs.deaths`)."""
+    internal_errors: Mapped[int] = mapped_column(server_default="0")
+    """How often the run was requeued after an error that neither its file nor an outage explains."""
     saved_seconds: Mapped[float | None]
     """Computing time saved by reusing results of another document of the same organization."""
     last_step: Mapped[str | None]

@@ -36,7 +36,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     401: "Not signed in",
     403: "Visible to the caller, but not permitted",
     404: "Does not exist, or is not visible to the caller",
-    408: "The client sent nothing for a minute in the middle of a body",
+    408: "The client stopped sending in the middle of a body",
     409: "Changed by someone else at the same time, or the name is taken",
     413: "Too large",
     415: "Unsupported type",
@@ -48,9 +48,9 @@ DESCRIPTIONS: Mapping[int, str] = {
     507: "Not enough storage space",
 }
 
-EVERYWHERE = (400, 401, 403, 422, 500, 503)
-WRITING = (404, 409, 413, 429, 507)
-WITH_FILE = (408, 415)
+EVERYWHERE = (400, 401, 403, 413, 422, 500, 503)
+WRITING = (404, 408, 409, 429, 507)
+WITH_FILE = (415,)
 WITHOUT_PATH_PARAMETER = frozenset({"/api/v1/reconcile/latest", "/api/v1/search", "/api/v1/audit/export"})
 """Operations that may find nothing although their path contains no id."""
 WRITING_METHODS = frozenset({"post", "put", "patch", "delete"})
@@ -87,7 +87,9 @@ def statuses_of(path: str, method: str, operation: Mapping[str, Any]) -> set[int
     if path.endswith("/download"):
         statuses.add(416)
     if path.endswith("/image"):
-        statuses.update((413, 415))
+        statuses.update((415, 429))
+    if path.endswith("/events"):
+        statuses.add(429)
     return statuses
 
 

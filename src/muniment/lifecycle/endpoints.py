@@ -272,7 +272,7 @@ async def revert_document(
     return DocumentRead.of(reverted.document)
 
 
-@replace_router.post("/retry", responses={409: {"model": DuplicateBody}})
+@replace_router.post("/retry", responses={409: {"model": DuplicateBody}, 429: {"model": QuotaBody}})
 async def retry_replacement(
     kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentRead:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import structlog
 
+from muniment.documents.quotas import QuotaExceeded
 from muniment.errors import MunimentError, StorageFull, Unavailable
 from muniment.lifecycle.rules import Move
 from muniment.telemetry.logs import mark_as_logged
@@ -128,7 +129,9 @@ def count_move(move: Move, kb_id: UUID, user_id: UUID | None, **labels: bool) ->
 
 
 def _status_of(error: Exception) -> OperationStatus:
+    # A full quota is the organization's own limit, although it answers like a full disk.
     is_refusal = isinstance(error, MunimentError) and not isinstance(error, SERVER_ERRORS)
+    is_refusal = is_refusal or isinstance(error, QuotaExceeded)
     return OperationStatus.REFUSED if is_refusal else OperationStatus.ERROR
 
 

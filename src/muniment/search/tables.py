@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, literal_column, text
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint, literal_column, text
 from sqlalchemy.dialects.postgresql import REGCONFIG, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -39,6 +39,22 @@ class ArtifactIndex(Table):
     organization_id: Mapped[UUID | None]
     language: Mapped[str]
     total_chunks: Mapped[int]
+    created_at: Mapped[datetime] = created_at_column()
+
+
+class PartialVectors(Table):
+    """Vectors of an index that is not complete yet."""
+
+    __tablename__ = "partial_vectors"
+
+    artifact_text_id: Mapped[UUID] = mapped_column(
+        ForeignKey("artifacts_full_text.id", ondelete="CASCADE"), primary_key=True
+    )
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    first_chunk: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID | None]
+    vectors: Mapped[bytes] = mapped_column(LargeBinary)
+    """Vectors of consecutive chunks from the first one on, in half precision."""
     created_at: Mapped[datetime] = created_at_column()
 
 

@@ -116,7 +116,11 @@ class ReaderSettings(SettingsSection):
         "Processing is stopped if no page is completed within this time",
         "MUNIMENT_READER_STALL_TIMEOUT",
     )
-    timeout: Duration = setting(timedelta(hours=4), "Time limit for processing one document", "MUNIMENT_READER_TIMEOUT")
+    timeout: Duration = setting(
+        timedelta(hours=4),
+        "Time a worker spends on one document at a time. One that is not finished then continues later",
+        "MUNIMENT_READER_TIMEOUT",
+    )
 
 
 class WorkerSettings(SettingsSection):

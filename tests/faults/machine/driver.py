@@ -16,7 +16,7 @@ from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.runs.repository import RunSuperseded
 from muniment.processing.sandbox.client import OpenedFile
 from muniment.settings import Settings
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RunJob
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RunJob, UnlimitedTurn
 from tests.faults.machine.model import CONTENTS, OURS, PEOPLE, THEIRS, UNREADABLE
 from tests.faults.moves.faults import Fault, Faults
 from tests.faults.moves.installation import InProcessInstallation, LateWorker, installed, survives, the_app
@@ -126,7 +126,7 @@ class ModelDriver:
         """Continue the worker that was hanging."""
         before = self.seed.rows("SELECT job_id FROM document_processing_runs WHERE run_id = %s", late.run.run_id)
         with suppress(RunSuperseded):
-            await self.installation.worker._run_graph(late.run, late.record)
+            await self.installation.worker._run_graph(late.run, late.record, UnlimitedTurn())
             for (job_id,) in before:
                 self._end_job(job_id)
 

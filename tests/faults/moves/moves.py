@@ -8,6 +8,7 @@ import httpx
 
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from tests.faults.moves.installation import InProcessInstallation, LateWorker
+from tests.processing.worker_fixture import last_attempt
 
 UNREADABLE = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
 KB = "the knowledge base"
@@ -76,7 +77,10 @@ class MovePreparation:
     async def fail(self, document_id: UUID, error: Exception = UNREADABLE) -> None:
         reader = self.installation.reconcile_env.worker_env.reader
         reader.error = error
-        await self.installation.reconcile_env.process(document_id)
+        if isinstance(error, Unreadable):
+            await self.installation.reconcile_env.process(document_id)
+        else:
+            await last_attempt(lambda: self.installation.reconcile_env.process(document_id))
         reader.error = None
 
     async def reverted(self, name: str, content: bytes, failed: bytes) -> UUID:

@@ -7,6 +7,7 @@ import httpx
 
 from muniment.processing.pipeline.context import RunContext
 from muniment.processing.runs.repository import RunSuperseded
+from muniment.storage.tasks.port import UnlimitedTurn
 from tests.faults.moves.answers import Answers
 from tests.faults.moves.faults import Faults
 from tests.faults.moves.inspection import said_to_be_erased, seen, step_of
@@ -88,7 +89,7 @@ class Promises:
                 continue
             run, before = late.run, keeping.whole()
             with suppress(RunSuperseded):
-                await worker._run_graph(run, late.record)
+                await worker._run_graph(run, late.record, UnlimitedTurn())
             with suppress(RunSuperseded):  # and a worker that is further along
                 async with RunContext(worker._services, run, late.record).transaction("SavePages"):
                     pass

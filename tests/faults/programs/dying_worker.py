@@ -23,7 +23,7 @@ import psutil
 from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.stores import Stores, build_stores
 from muniment.bootstrap.worker import build_worker_registry
-from muniment.processing.pipeline.nodes import extract_text
+from muniment.processing.pipeline import progress
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
@@ -66,7 +66,7 @@ async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder
 
 
 async def carry_out(settings: Settings, job: RunJob, effects: SelfKillingRecorder) -> None:
-    extract_text.INTERVAL_SECONDS = 0  # report after each page, so that every run has the same effects
+    progress.INTERVAL_SECONDS = 0  # report after each page, so that every run has the same effects
     stores = build_stores(settings)
     async with watched(settings, stores, effects) as process:
         try:

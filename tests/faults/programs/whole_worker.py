@@ -25,7 +25,7 @@ STALLED_AFTER = timedelta(seconds=2)
 
 @asynccontextmanager
 async def hang(
-    _sandbox: Sandbox, _file: BinaryIO, _media_type: str, _options: ReadingOptions
+    _sandbox: Sandbox, _file: BinaryIO, _media_type: str, _options: ReadingOptions, *, first_page: int = 1
 ) -> AsyncIterator[SandboxedFile]:
     print("reading", flush=True)  # noqa: T201
     await asyncio.Event().wait()

@@ -1,6 +1,7 @@
 """`GET /api/v1/receipts/{id}`: what each store held, and what a second check found, for users with access."""
 
 import base64
+import hashlib
 import json
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ from tests.lifecycle.purge.harness import PurgeHarness
 
 async def test_a_receipt_says_what_was_there_and_verifies_offline(purge_env: PurgeHarness) -> None:
     document_id = await purge_env.archived(b"twelve bytes", name="Contract.pdf")
-    key, sha256 = f"{purge_env.worker_env.kb_id}/{document_id}/1/original", "0" * 64
+    key, sha256 = f"{purge_env.worker_env.kb_id}/{document_id}/1/original", hashlib.sha256(b"twelve bytes").hexdigest()
     pack = purge_env.worker_env.seed.one("SELECT full_text_uri FROM artifacts_full_text")
     passages = purge_env.worker_env.seed.one("SELECT count(*) FROM artifact_chunks")
     answer = await purge_env.purge(document_id)
@@ -29,7 +30,7 @@ async def test_a_receipt_says_what_was_there_and_verifies_offline(purge_env: Pur
     }
     assert record["by"] == str(purge_env.worker_env.owner.id)
     found = record["found"]
-    assert found["originals"] == [{"revision": 1, "key": key, "bytes": 1000, "sha256": sha256}]
+    assert found["originals"] == [{"revision": 1, "key": key, "bytes": 12, "sha256": sha256}]
     assert [(item["pack"], item["passages"], item["pages"]) for item in found["artifacts"]] == [(pack, passages, 2)]
     assert found["rows"]["document_pages"] == 2
     assert set(record["second_look"]["left"].values()) == {0}

@@ -14,7 +14,7 @@ from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.port import IndexedDocument
 from tests.documents.uploads import a_pdf
-from tests.processing.worker_fixture import PAGES, WorkerFixture
+from tests.processing.worker_fixture import PAGES, WorkerFixture, last_attempt
 from tests.search.letter_embedder import LetterEmbedder
 from tests.support.external_index import copier_of
 
@@ -75,9 +75,9 @@ class ReplaceHarness:
         await self.fail_reading(document_id)
 
     async def fail(self, document_id: UUID) -> None:
-        """Fail the run with an error that is not the file's fault."""
+        """Fail the run with an error that is not the file's fault, and that remains after all retries."""
         self.worker_env.reader.error = RuntimeError("a fault of the test")
-        await self.process(document_id)
+        await last_attempt(lambda: self.process(document_id))
         self.worker_env.reader.error = None
         assert self.worker_env.status(document_id) == "failed"
 
@@ -90,7 +90,7 @@ class ReplaceHarness:
     async def fail_late(self, document_id: UUID) -> None:
         """Fail the run after the text is stored, when passages are computed."""
         able, self.worker_env.embedder = self.worker_env.embedder, FailingEmbedder()
-        await self.process(document_id)
+        await last_attempt(lambda: self.process(document_id))
         self.worker_env.embedder = able
         assert self.worker_env.status(document_id) == "failed"
 

@@ -11,6 +11,7 @@ import pytest
 from muniment.artifacts.keys import reading_variant
 from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.tasks.port import RetryLater
 from tests.documents.uploads import a_pdf
 from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
 from tests.lifecycle.replace.test_completion import NOTES
@@ -94,6 +95,19 @@ async def test_an_internal_error_is_no_fault_of_the_file(replace_env: ReplaceHar
     await replace_env.failed_replacement(document_id)
     assert (await read(replace_env, document_id))["failed_replacement"] is None
     assert moves_of(await explain(replace_env.client, replace_env.worker_env, document_id))["revert"]["allowed"]
+
+
+async def test_an_internal_error_is_retried_and_nothing_is_reverted(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
+    await replace_env.replace(document_id)
+    replace_env.worker_env.reader.error = RuntimeError("a fault of the test")
+    with pytest.raises(RetryLater):
+        await replace_env.process(document_id)
+    assert replace_env.worker_env.status(document_id) == "processing"
+    replace_env.worker_env.reader.error, replace_env.worker_env.reader.pages = None, NEW_PAGES
+    await replace_env.process(document_id)
+    found = await read(replace_env, document_id)
+    assert (found["name"], found["status"], found["last_error"]) == ("new.pdf", "completed", None)
 
 
 async def test_an_outage_is_retried(replace_env: ReplaceHarness) -> None:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from muniment.processing.pipeline.context import RunContext
-from muniment.processing.pipeline.nodes.extract_text import ProgressReporter
+from muniment.processing.pipeline.progress import ProgressReporter
 from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service

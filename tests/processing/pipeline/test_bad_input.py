@@ -60,6 +60,8 @@ REFUSED = [
     *(RejectedFile("packing bomb", kind, partial(bad_files.packing_bomb, kind), "reader_memory") for kind in PACKED),
     *(RejectedFile("laughing", kind, partial(bad_files.laughing, kind), "corrupt") for kind in (DOCX, ODT, XLSX)),
     RejectedFile("memory bomb", DOCX, lambda: bad_files.memory_bomb_docx(60_000_000), "too_large"),
+    RejectedFile("50 MB", TEXT, lambda: bad_files.long_text(50_000_000), "too_many_pages"),
+    RejectedFile("crowded slide", PPTX, lambda: bad_files.crowded_slide(100_001), "too_large"),
     RejectedFile("deep", DOCX, lambda: bad_files.deep_docx(100_000), "corrupt"),
 ]
 
@@ -108,10 +110,6 @@ COMPLETED = [
     UnusualFile("nested", HTML, lambda: bad_files.nested_html(20_000), "the end"),
     UnusualFile("broken", EML, bad_files.broken_mail, "Still to be read"),
     UnusualFile("5 MB", TEXT, lambda: bad_files.long_text(5_000_000), "The last words."),
-    pytest.param(
-        UnusualFile("50 MB", TEXT, lambda: bad_files.long_text(50_000_000), "The last words."),
-        marks=pytest.mark.every_fault,
-    ),
 ]
 
 

@@ -10,7 +10,7 @@ from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.faults.results import stored
-from tests.processing.worker_fixture import WorkerFixture
+from tests.processing.worker_fixture import WorkerFixture, last_attempt
 from tests.search.letter_embedder import LetterEmbedder
 
 ARTIFACT_TABLES = ("artifacts_full_text", "artifact_pages", "artifact_paragraphs", "artifact_chunks")
@@ -39,12 +39,14 @@ class BrokenObjectStore(FolderObjectStore):
         await super().put(key, data)
         if key.startswith("artifacts/"):
             constraint = "ADD CONSTRAINT broken CHECK (page_number < 0) NOT VALID"
+            self._worker_env.seed.execute("ALTER TABLE artifact_pages DROP CONSTRAINT IF EXISTS broken")
             self._worker_env.seed.execute(f"ALTER TABLE artifact_pages {constraint}")
 
 
 async def test_a_text_pack_without_its_rows_is_deleted(worker_env: WorkerFixture, tmp_path: Path) -> None:
     worker_env.objects = BrokenObjectStore(worker_env, tmp_path / "blobs")
-    await worker_env.process(await worker_env.document())
+    document_id = await worker_env.document()
+    await last_attempt(lambda: worker_env.process(document_id))
     assert error_code(worker_env) == "internal"
     assert await left(worker_env) == {}
 

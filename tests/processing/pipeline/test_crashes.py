@@ -11,6 +11,7 @@ import pytest
 from muniment.processing.pipeline import isolation
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import ReadingOptions
+from muniment.processing.runs.deaths import MAX_ISOLATED_DEATHS
 from muniment.processing.runs.repository import RunRepository
 from muniment.processing.sandbox.client import OpenedFile
 from muniment.processing.sandbox.parent.job import ReaderKilled
@@ -115,12 +116,25 @@ async def test_workers_that_die_without_the_run_clear_it(worker_env: WorkerFixtu
 async def test_deaths_before_the_last_three_do_not_clear_a_run_for_good(worker_env: WorkerFixture) -> None:
     document_id = await worker_env.document()
     registered_worker(worker_env, silent_for="2 hours")
-    registered_worker(worker_env, silent_for="30 minutes", is_isolating=True)  # with another suspect
     for _ in range(2):
         await die(worker_env, document_id)
     await die(worker_env, document_id, is_isolated=True)
     await worker_env.worker()(worker_env.job(document_id))
     assert error_code(worker_env) == "quarantined"
+
+
+@pytest.mark.parametrize(("isolated_deaths", "status"), [(1, "completed"), (MAX_ISOLATED_DEATHS, "failed")])
+async def test_two_suspects_clear_each_other_a_limited_number_of_times(
+    worker_env: WorkerFixture, isolated_deaths: int, status: str
+) -> None:
+    document_id = await worker_env.document()
+    for _ in range(2):
+        await die(worker_env, document_id)
+    registered_worker(worker_env, silent_for="30 minutes", is_isolating=True)  # with another suspect
+    for _ in range(isolated_deaths):
+        await die(worker_env, document_id, is_isolated=True)
+    await worker_env.worker()(worker_env.job(document_id))
+    assert worker_env.status(document_id) == status
 
 
 async def test_a_reader_that_is_killed_every_time_is_quarantined_and_not_called_too_large(

@@ -9,17 +9,19 @@ from uuid import UUID
 
 import pytest
 
+from muniment.artifacts.keys import SharingScope, reading_variant
 from muniment.errors import Unavailable
 from muniment.processing.pipeline.context import RunServices
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph, ReadingOptions
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.sandbox.client import OpenedFile
+from muniment.processing.sandbox.parent.job import ReadingTimeUp
 from muniment.storage.db.principal import Service
 from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository
 from muniment.storage.deletions.tables import LedgerStore
-from muniment.storage.tasks.port import READING
+from muniment.storage.tasks.port import READING, GiveUpSlot
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from tests.processing.worker_fixture import FixedReader, WorkerFixture, _Opened
 from tests.support.effects import SimulatedCrash
@@ -74,7 +76,7 @@ class PartialPagesEnv:
 
     @property
     def services(self) -> RunServices:
-        return replace(self.env.services, partial_pages_interval=self.interval)
+        return replace(self.env.services, partial_results_interval=self.interval)
 
     async def run(self, document_id: UUID) -> None:
         """Process the run, and stop the worker if the reader waits for that."""
@@ -96,7 +98,8 @@ class PartialPagesEnv:
 
     async def sweep_ledger(self) -> None:
         deleters = {LedgerStore.OBJECTS: ObjectDeleter(self.env.objects)}
-        await Ledger(self.env.database, deleters).process(self.env.owner.organization_id)
+        for (organization_id,) in self.env.seed.rows("SELECT DISTINCT organization_id FROM documents"):
+            await Ledger(self.env.database, deleters).process(organization_id)
 
     def texts(self, document_id: UUID) -> list[tuple[int, str]]:
         return self.env.seed.rows(
@@ -125,6 +128,49 @@ async def test_the_next_run_reads_only_missing_pages(worker_env: WorkerFixture, 
     assert len(env.texts(document_id)) == len(TEXTS)
 
 
+class TurnOfPages:
+    """Turn that is over after this many pages."""
+
+    def __init__(self, pages: int) -> None:
+        self.pages = pages
+
+    async def is_over(self) -> bool:
+        self.pages -= 1
+        return self.pages <= 0
+
+
+async def test_a_run_that_gives_up_its_slot_keeps_its_pages_and_counts_no_attempt(worker_env: WorkerFixture) -> None:
+    reader = worker_env.reader = InterruptedReader(interrupted_at=None)
+    document_id = await worker_env.document()
+    job = replace(worker_env.job(document_id, READING), turn=TurnOfPages(pages=2))
+    with pytest.raises(GiveUpSlot):
+        await worker_env.worker()(job)
+    assert reader.read_pages == [1, 2]
+    assert worker_env.status(document_id) == "processing"
+    assert worker_env.seed.rows("SELECT status, attempt - yields FROM document_processing_runs") == [("queued", 0)]
+    await worker_env.worker()(worker_env.job(document_id, READING))
+    assert reader.read_pages == [1, 2, 3, 4]
+    assert worker_env.status(document_id) == "completed"
+    assert worker_env.seed.rows("SELECT attempt - yields, failures FROM document_processing_runs") == [(1, 0)]
+
+
+async def test_a_run_whose_time_is_up_continues_with_the_missing_pages(worker_env: WorkerFixture) -> None:
+    reader = worker_env.reader = InterruptedReader(cause=ReadingTimeUp())
+    document_id = await worker_env.document()
+    with pytest.raises(GiveUpSlot):
+        await worker_env.worker()(worker_env.job(document_id, READING))
+    assert worker_env.status(document_id) == "processing"
+    await worker_env.worker()(worker_env.job(document_id, READING))
+    assert (worker_env.status(document_id), reader.read_pages) == ("completed", [1, 2, 3, 4])
+
+
+async def test_a_turn_that_is_over_at_the_last_page_changes_nothing(worker_env: WorkerFixture) -> None:
+    worker_env.reader = InterruptedReader(interrupted_at=None)
+    document_id = await worker_env.document()
+    await worker_env.worker()(replace(worker_env.job(document_id, READING), turn=TurnOfPages(pages=4)))
+    assert worker_env.status(document_id) == "completed"
+
+
 async def test_a_worker_that_dies_before_anything_is_stored_costs_all_pages(worker_env: WorkerFixture) -> None:
     env = interrupted(worker_env, "kill", interval=3600)
     document_id = await worker_env.document()
@@ -143,6 +189,17 @@ async def test_another_document_with_the_same_content_continues(worker_env: Work
     assert env.reader.read_pages == [1, 2, 3, 4]
 
 
+async def test_another_organization_continues_if_all_share_their_results(worker_env: WorkerFixture) -> None:
+    worker_env.scope = SharingScope.SHARED
+    env = interrupted(worker_env, "kill")
+    await env.run(await worker_env.document())
+    stranger = worker_env.seed.person()
+    document_id = await worker_env.document(owner=stranger, kb_id=worker_env.seed.knowledge_base(stranger))
+    await env.run(document_id)
+    assert worker_env.status(document_id) == "completed"
+    assert env.reader.read_pages == [1, 2, 3, 4]
+
+
 async def test_nothing_is_left_when_the_document_is_completed(worker_env: WorkerFixture) -> None:
     env = interrupted(worker_env, "kill")
     document_id = await worker_env.document()
@@ -150,6 +207,31 @@ async def test_nothing_is_left_when_the_document_is_completed(worker_env: Worker
     await env.sweep_ledger()
     assert len(await env.list_parts()) == 2  # they are reserved for a day
     await env.run(document_id)
+    await env.sweep_ledger()
+    assert await env.list_parts() == []
+
+
+async def test_nothing_is_left_when_the_document_is_completed_with_other_options(worker_env: WorkerFixture) -> None:
+    env = interrupted(worker_env, "kill")
+    document_id = await worker_env.document()
+    await env.run(document_id)
+    worker_env.reading = reading_variant({"of": "the next version"})
+    await env.run(document_id)
+    assert worker_env.status(document_id) == "completed"
+    assert env.reader.read_pages == [1, 2, 1, 2, 3, 4]
+    await env.sweep_ledger()
+    assert await env.list_parts() == []
+
+
+async def test_nothing_is_left_when_another_organization_has_completed_the_content(worker_env: WorkerFixture) -> None:
+    worker_env.scope = SharingScope.SHARED
+    env = interrupted(worker_env, "kill")
+    document_id = await worker_env.document()
+    await env.run(document_id)
+    stranger = worker_env.seed.person()
+    await env.run(await worker_env.document(owner=stranger, kb_id=worker_env.seed.knowledge_base(stranger)))
+    await env.run(document_id)
+    assert worker_env.status(document_id) == "completed"
     await env.sweep_ledger()
     assert await env.list_parts() == []
 

@@ -7,15 +7,15 @@ from muniment.artifacts.deletion import ArtifactDeleter, DeletedDocument, artifa
 from muniment.artifacts.keys import SharingScope, reading_variant
 from muniment.artifacts.repository import ArtifactKey
 from muniment.artifacts.text_packs import read_page_text
-from muniment.processing.pipeline.nodes.extract_text import _lock_name
+from muniment.processing.pipeline.nodes.extract_text import compute_lock_name
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.storage.db.principal import Service
 from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository, reserve
 from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.objects.port import ObjectNotFound
-from muniment.storage.tasks.port import FAST, READING, RetryLater
-from tests.processing.worker_fixture import FIRST_TEXT, SECOND_TEXT, WorkerFixture
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RetryLater
+from tests.processing.worker_fixture import FIRST_TEXT, SECOND_TEXT, WorkerFixture, last_attempt
 
 ROWS = {
     "artifacts_full_text": 1,
@@ -110,7 +110,7 @@ async def test_somebody_computing_the_same_puts_the_job_back(worker_env: WorkerF
     document_id = await worker_env.document()
     content_key = worker_env.seed.one("SELECT content_hmac FROM documents")
     key = ArtifactKey(worker_env.owner.organization_id, content_key, worker_env.reading)
-    async with worker_env.locks.try_acquire(_lock_name(key)):
+    async with worker_env.locks.try_acquire(compute_lock_name(key)):
         with pytest.raises(RetryLater):
             await worker_env.process(document_id)
     assert worker_env.reader.opened == 0
@@ -134,7 +134,8 @@ async def test_an_unreadable_file_fails_with_a_code_and_a_sentence(worker_env: W
 
 async def test_an_unexpected_error_fails_the_document_and_names_nothing_of_it(worker_env: WorkerFixture) -> None:
     worker_env.reader.error = ValueError("a secret sentence of the document")
-    await worker_env.process(await worker_env.document())
+    document_id = await worker_env.document()
+    await last_attempt(lambda: worker_env.process(document_id))
     (error,) = worker_env.seed.one("SELECT processing_errors FROM documents")
     assert error["code"] == "internal"
     assert "secret" not in error["message"]
@@ -175,6 +176,16 @@ async def test_another_variant_computes_beside_the_old_one(worker_env: WorkerFix
     worker_env.reading = reading_variant({"of": "a newer reader"})
     assert await worker_env.process(await worker_env.document()) == READING
     assert counts(worker_env)["artifacts_full_text"] == 2
+
+
+async def test_what_moves_on_to_be_read_names_its_content_so_that_it_is_read_once(worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    with pytest.raises(MoveToQueue) as moved:
+        await worker_env.worker()(worker_env.job(document_id, FAST))
+    assert (moved.value.queue, moved.value.content_key) == (
+        READING,
+        worker_env.seed.one("SELECT content_hmac FROM documents"),
+    )
 
 
 async def test_what_went_well_has_no_error_at_all(worker_env: WorkerFixture) -> None:

@@ -106,6 +106,7 @@ class ResultsFixture:
         document_id = self.seed.document(
             self.kb_id, self.owner, name=f"{count}.pdf", status=status, media_type=media_type
         )
+        self.seed.set_original(document_id, ORIGINAL)
         await self.api.stores.objects.put(self.original_key(document_id), ORIGINAL)
         await self.publish(document_id, pages)
         return document_id

@@ -9,7 +9,8 @@ import pytest
 from muniment.errors import Unavailable
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.results.images import MAX_WAITING_PER_USER
-from tests.processing.results.results_fixture import DRAWING_KEY, PICTURE_KEY, FakeRenderer, ResultsFixture
+from tests.documents.test_download import damaged_originals
+from tests.processing.results.results_fixture import DRAWING_KEY, ORIGINAL, PICTURE_KEY, FakeRenderer, ResultsFixture
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -174,6 +175,21 @@ async def test_a_missing_original_is_a_loss_and_not_a_404(results_env: ResultsFi
     await results_env.api.stores.objects.delete(results_env.original_key(document_id))
     answer = await results_env.get(document_id, "pages/1/image")
     assert (answer.status_code, answer.json()["detail"][:27]) == (500, "The stored file is missing.")
+
+
+@pytest.mark.parametrize(
+    "damaged", [ORIGINAL[:-1], ORIGINAL + b"x", ORIGINAL.upper()], ids=["short", "long", "changed"]
+)
+@pytest.mark.parametrize("place", ["pages/1/image", f"diagrams/{PICTURE_KEY}/image"], ids=["page", "figure"])
+async def test_a_damaged_original_is_never_rendered(
+    results_env: ResultsFixture, renderer: FakeRenderer, place: str, damaged: bytes
+) -> None:
+    document_id = await results_env.document()
+    await results_env.api.stores.objects.put(results_env.original_key(document_id), damaged)
+    counted = damaged_originals()
+    answer = await results_env.get(document_id, place)
+    assert (answer.status_code, answer.json()["detail"][:27]) == (500, "The stored file is damaged.")
+    assert (renderer.asked, damaged_originals()) == ([], counted + 1)
 
 
 @pytest.mark.parametrize("place", ["pages/4/image", "diagrams/p1-unknown/image"])

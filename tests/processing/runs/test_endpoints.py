@@ -68,6 +68,22 @@ async def test_a_run_that_failed_says_why_and_where(api: RunningApi, worker_env:
     assert [(step["name"], step["error"]) for step in failed] == [("ExtractText", why)]
 
 
+async def test_a_run_that_gave_up_its_slot_is_in_its_first_attempt_while_it_waits_and_when_it_continues(
+    api: RunningApi, worker_env: WorkerFixture
+) -> None:
+    document_id = await worker_env.document()
+    shown = []
+    for _ in range(2):
+        async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
+            claimed = await RunRepository(work.session).claim(worker_env.job(document_id).run_id)
+        assert claimed is not None
+        shown += await runs_of(api, worker_env, document_id)
+        async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
+            await RunRepository(work.session).requeue(claimed[0], has_yielded=True)
+        shown += await runs_of(api, worker_env, document_id)
+    assert [(run["status"], run["attempt"]) for run in shown] == [("in_progress", 1), ("queued", 1)] * 2
+
+
 async def test_a_step_that_has_begun_says_how_far_it_is(api: RunningApi, worker_env: WorkerFixture) -> None:
     document_id = await worker_env.document()
     async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:

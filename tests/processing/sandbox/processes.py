@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 
 import psutil
 
@@ -13,9 +14,19 @@ def are_gone(pids: Iterable[int]) -> bool:
 
 def go_away(pids: Iterable[int]) -> bool:
     """Wait until they have ended. The time limit is reached only by a broken sandbox. Zombies count as ended."""
-    processes = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+    processes = []
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):  # it may end at any moment
+            processes.append(psutil.Process(pid))
     _, alive = psutil.wait_procs(processes, timeout=30)
-    return all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+    return all(_has_ended(process) for process in alive)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def children_of_ours() -> list[int]:

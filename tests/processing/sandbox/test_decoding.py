@@ -16,6 +16,9 @@ from muniment.processing.sandbox.protocol.decoding import (
     MAX_CHARACTERS,
     MAX_FIGURES,
     MAX_FRAME_BYTES,
+    MAX_JSON_BYTES,
+    MAX_PARAGRAPHS,
+    MAX_WORDS,
     ProtocolViolation,
     decode_crash_location,
     decode_failure,
@@ -48,7 +51,6 @@ def opened(total: Any) -> bytes:
 
 HOSTILE = {
     "unknown kind": b"?\0\0\0\0",
-    "longer than any": FRAME_HEADER.pack(b"P", MAX_FRAME_BYTES + 1),
     "page before it is opened": frame(FrameType.PAGE, packed()),
     "no number of pages": opened("many"),
     "negative number of pages": opened(-1),
@@ -69,6 +71,29 @@ async def test_hostile_child_is_killed_and_its_file_called_corrupt(sandbox: Sand
     with pytest.raises(Unreadable) as caught:
         await read(sandbox, "say", said)
     assert caught.value.code is UnreadableCode.CORRUPT
+    assert await ask(sandbox, "echo", "still here") == "still here"
+
+
+TOO_LARGE = {
+    "frame": (FRAME_HEADER.pack(b"P", MAX_FRAME_BYTES + 1), "64 MB of content"),
+    "figures": (frame(FrameType.PAGE, packed(figures=[FIGURE] * (MAX_FIGURES + 1))), "10,000 figures"),
+    "paragraphs": (
+        frame(FrameType.PAGE, packed(paragraphs=[[0, 0, "text", None]] * (MAX_PARAGRAPHS + 1))),
+        "100,000 paragraphs",
+    ),
+    "JSON": (frame(FrameType.PAGE, packed(problem="x" * MAX_JSON_BYTES)), "8 MB of paragraphs and figures"),
+    "characters": (frame(FrameType.PAGE, packed(text=b"x" * (MAX_CHARACTERS + 1))), "5,000,000 characters"),
+    "bytes of text": (frame(FrameType.PAGE, packed(text=b"x" * (4 * MAX_CHARACTERS + 1))), "5,000,000 characters"),
+    "words": (frame(FrameType.PAGE, packed(words=(0,) * 6 * (MAX_WORDS + 1))), "500,000 words"),
+}
+
+
+@pytest.mark.parametrize(("said", "limit"), TOO_LARGE.values(), ids=TOO_LARGE.keys())
+async def test_a_page_over_a_limit_is_called_too_large(sandbox: Sandbox, said: bytes, limit: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        await read(sandbox, "say", opened(1) + said)
+    assert caught.value.code is UnreadableCode.TOO_LARGE
+    assert caught.value.message == f"A page of this file has more than {limit}. Split it and upload the parts."
     assert await ask(sandbox, "echo", "still here") == "still here"
 
 
@@ -102,7 +127,6 @@ WRONG: dict[str, dict[str, Any]] = {
     "problem": {"problem": ["no sentence"]},
     "digest in capitals": {"figures": [FIGURE | {"sha256": "A" * 64}]},
     "digest with a line break": {"figures": [FIGURE | {"sha256": "0" * 64 + "\n"}]},
-    "too many figures": {"figures": [FIGURE] * (MAX_FIGURES + 1)},
     "figure as text": {"figures": ["figure"]},
     "huge picture": {"figures": [FIGURE | {"width_px": 10**12}]},
     "words behind the text": {"words": (0, 10, 0, 0, 0, 0)},
@@ -111,7 +135,6 @@ WRONG: dict[str, dict[str, Any]] = {
     "a word without a side": {"words": (0, 4, 0, 0, 0)},
     "no UTF-8": {"text": b"\xff"},
     "half a character": {"text": b"\xed\xa0\x80"},
-    "too much text": {"text": b"x" * (MAX_CHARACTERS + 1)},
 }
 
 

@@ -9,7 +9,7 @@ from muniment.errors import Unavailable
 from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.parent.job import ReaderKilled, classify_exit
+from muniment.processing.sandbox.parent.job import ReaderKilled, ReadingTimeUp, classify_exit
 from muniment.processing.sandbox.protocol.control import JobExited, JobLimits
 from tests.processing.sandbox.conftest import WORKPLACE, ask, read
 
@@ -57,9 +57,16 @@ async def test_child_that_falls_silent_is_a_timeout(deed: str) -> None:
     await sandbox.close()
 
 
-async def test_child_that_never_comes_to_an_end_is_a_timeout() -> None:
+async def test_child_that_reads_no_page_in_its_time_is_a_timeout() -> None:
     sandbox = Sandbox(ReaderResources(), total_seconds=0.5, server_config=WORKPLACE)
-    assert (await failure(sandbox, "drip")).code is UnreadableCode.READER_TIMEOUT
+    assert (await failure(sandbox, "burn")).code is UnreadableCode.READER_TIMEOUT
+    await sandbox.close()
+
+
+async def test_child_that_still_reads_pages_when_its_time_is_up_may_continue_later() -> None:
+    sandbox = Sandbox(ReaderResources(), total_seconds=0.5, server_config=WORKPLACE)
+    with pytest.raises(ReadingTimeUp):
+        await read(sandbox, "drip")
     await sandbox.close()
 
 

@@ -1,5 +1,6 @@
 """A run and its job are rows of the caller's transaction."""
 
+import hashlib
 from contextlib import suppress
 
 import pytest
@@ -12,16 +13,31 @@ from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from tests.support.jobs import Enqueuer
 from tests.support.seed import Seed
 
-WAITING = ("fast", "todo", 0)
+WAITING = ("reading", "todo", 0)
 
 
-async def test_a_run_enters_the_fast_queue_with_its_ids_and_nothing_else(queue: Enqueuer, seed: Seed) -> None:
+async def test_a_run_enters_its_queue_with_its_ids_and_nothing_else(queue: Enqueuer, seed: Seed) -> None:
     run_id = await queue.enqueue()
     assert queue.jobs() == [WAITING]
     expected = {"run_id": str(run_id), "organization_id": str(queue.owner.organization_id)}
     assert seed.one("SELECT args FROM procrastinate_jobs") == expected
     run = seed.rows("SELECT status, attempt, user_id, job_id FROM document_processing_runs WHERE run_id = %s", run_id)
     assert run == [("queued", 0, queue.owner.id, seed.one("SELECT id FROM procrastinate_jobs"))]
+
+
+async def test_known_content_enters_the_fast_queue(queue: Enqueuer, seed: Seed) -> None:
+    await queue.enqueue(queue.known_document())
+    assert queue.jobs() == [("fast", "todo", 0)]
+    assert seed.one("SELECT lock FROM procrastinate_jobs") is None
+
+
+async def test_new_content_enters_the_reading_queue_under_a_lock(queue: Enqueuer, seed: Seed) -> None:
+    for _ in range(2):
+        await queue.enqueue(content_hmac="k1:abc")
+    assert queue.jobs() == [WAITING] * 2
+    locks = [row[0] for row in seed.rows("SELECT lock FROM procrastinate_jobs")]
+    # The worker uses the same name if it moves a job, and the queue does not hold the content key itself.
+    assert locks == [hashlib.sha256(b"k1:abc").hexdigest()] * 2
 
 
 async def test_no_commit_no_run_and_no_job(queue: Enqueuer, database: Database, seed: Seed) -> None:

@@ -103,7 +103,7 @@ async def test_sigterm_hands_a_running_job_back(address: DatabaseAddress, queue:
         await claimed_by(stopped)
         stopped.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(stopped.wait(), 30) == 0
-    assert queue.jobs() == [("fast", "todo", 1)]
+    assert queue.jobs() == [("reading", "todo", 1)]
     process = RecordingHandler(never_finish)
     async with running_worker(address, process):
         await wait_until(lambda: process.began)

@@ -1,6 +1,7 @@
 """How a worker handles its jobs."""
 
 import asyncio
+import hashlib
 import time
 from datetime import timedelta
 
@@ -16,7 +17,7 @@ async def test_a_job_is_carried_out_and_leaves_no_row(address: DatabaseAddress, 
     async with running_worker(address, process):
         run_id = await queue.enqueue()
         await wait_until(lambda: process.began and not queue.jobs())
-    assert process.began == [RunJob(run_id, queue.owner.organization_id, "fast")]
+    assert process.began == [RunJob(run_id, queue.owner.organization_id, "reading")]
 
 
 async def test_a_revoked_running_job_is_stopped_within_two_seconds(address: DatabaseAddress, queue: Enqueuer) -> None:
@@ -26,21 +27,25 @@ async def test_a_revoked_running_job_is_stopped_within_two_seconds(address: Data
         await wait_until(lambda: process.began)
         assert await queue.revoke(run_id)
         await wait_until(lambda: process.stopped, within=2)
-        await wait_until(lambda: queue.jobs() == [("fast", "aborted", 1)])
+        await wait_until(lambda: queue.jobs() == [("reading", "aborted", 1)])
     assert len(process.began) == 1
     assert not await queue.revoke(run_id)
 
 
-async def test_move_on_puts_the_job_into_the_other_queue(address: DatabaseAddress, queue: Enqueuer) -> None:
+async def test_move_on_puts_the_job_into_the_other_queue(address: DatabaseAddress, queue: Enqueuer, seed: Seed) -> None:
     def move_on(job: RunJob) -> None:
         if job.queue != READING:
-            raise MoveToQueue(READING)
+            raise MoveToQueue(READING, content_key="k1:abc")
+        locks.append(seed.one("SELECT lock FROM procrastinate_jobs"))
+
+    locks: list[str] = []
 
     process = RecordingHandler(move_on)
     async with running_worker(address, process):
-        await queue.enqueue()
+        await queue.enqueue(queue.known_document())
         await wait_until(lambda: len(process.began) == 2 and not queue.jobs(), within=5)
     assert process.queues == ["fast", "reading"]
+    assert locks == [hashlib.sha256(b"k1:abc").hexdigest()]
 
 
 async def test_put_back_comes_again_after_its_delay(address: DatabaseAddress, queue: Enqueuer) -> None:
@@ -61,7 +66,7 @@ async def test_a_job_that_was_put_back_can_be_revoked(address: DatabaseAddress, 
     process = RecordingHandler(raising(RetryLater(600)))
     async with running_worker(address, process):
         run_id = await queue.enqueue()
-        await wait_until(lambda: queue.jobs() == [("fast", "todo", 1)])
+        await wait_until(lambda: queue.jobs() == [("reading", "todo", 1)])
         assert await queue.revoke(run_id)
     assert queue.jobs() == []
 
@@ -75,7 +80,7 @@ async def test_an_error_ends_the_job_and_the_worker_lives_on(address: DatabaseAd
     async with running_worker(address, process) as worker:
         await queue.enqueue()
         await queue.enqueue()
-        await wait_until(lambda: len(process.began) == 2 and queue.jobs() == [("fast", "failed", 1)])
+        await wait_until(lambda: len(process.began) == 2 and queue.jobs() == [("reading", "failed", 1)])
         assert not worker.done()
 
 
@@ -83,7 +88,7 @@ async def test_what_is_unavailable_is_tried_again(address: DatabaseAddress, queu
     process = RecordingHandler(raising(Unavailable()))
     async with running_worker(address, process):
         await queue.enqueue()
-        await wait_until(lambda: queue.jobs() == [("fast", "todo", 1)])
+        await wait_until(lambda: queue.jobs() == [("reading", "todo", 1)])
     wait = seed.one("SELECT extract(epoch FROM scheduled_at - now()) FROM procrastinate_jobs")
     assert 0 < wait <= 2
 
@@ -93,16 +98,13 @@ async def test_the_fast_queue_is_not_held_up_by_a_full_reading_queue(address: Da
 
     async def read(job: RunJob) -> None:
         if job.run_id in slow:
-            if job.queue != READING:
-                raise MoveToQueue(READING)
             await asyncio.Event().wait()
 
     process = RecordingHandler(read)
     async with running_worker(address, process, concurrency=2):
         await wait_until(lambda: process.queues.count(READING) == 2)
-        known = await queue.enqueue()
+        known = await queue.enqueue(queue.known_document())
         await wait_until(lambda: any(job.run_id == known for job in process.began), within=2)
-        assert len(process.queues) - process.queues.count(READING) == 4
         assert process.queues.count(READING) == 2, "more at a time than there are slots"
 
 
@@ -122,11 +124,11 @@ async def test_a_worker_that_stops_hands_back_what_would_take_too_long(
         await queue.enqueue()
         await wait_until(lambda: process.began)
     assert len(process.stopped) == 1
-    assert queue.jobs() == [("fast", "todo", 1)]
+    assert queue.jobs() == [("reading", "todo", 1)]
 
 
 async def test_without_a_reader_documents_wait(address: DatabaseAddress, queue: Enqueuer, seed: Seed) -> None:
     await queue.enqueue()
     async with running_worker(address, None):  # its two queues are those of the sweeps
         await wait_until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 2)
-    assert queue.jobs() == [("fast", "todo", 0)]
+    assert queue.jobs() == [("reading", "todo", 0)]

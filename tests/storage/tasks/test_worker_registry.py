@@ -18,9 +18,9 @@ def registry(database: Database) -> WorkerRegistry:
     return WorkerRegistry(database, heartbeat=timedelta(milliseconds=20), stalled_after=timedelta(seconds=30))
 
 
-async def have_others_died(database: Database, *holders: UUID, since: datetime) -> bool:
+async def have_others_died(database: Database, *holders: UUID, since: datetime, with_suspects: bool = False) -> bool:
     async with database.service_work(Service()) as work:
-        return await registry(database).have_others_died(work, holders, since)
+        return await registry(database).have_others_died(work, holders, since, with_suspects=with_suspects)
 
 
 async def test_a_worker_sends_heartbeats_until_it_leaves_and_says_so(database: Database, seed: Seed) -> None:
@@ -72,6 +72,8 @@ async def test_others_have_died_if_they_vanished_without_a_suspect(
     )
     assert await have_others_died(database, since=since) is has_died
     assert not await have_others_died(database, other, since=since)
+    is_suspect = (column, value) == ("is_isolating", True)
+    assert await have_others_died(database, since=since, with_suspects=True) is (has_died or is_suspect)
 
 
 async def test_rows_of_last_week_are_deleted(database: Database, seed: Seed) -> None:

@@ -6,6 +6,6 @@ import type { Step } from "./steps";
 
 export function stepWords({ stage, page, pages }: Step): { word: string; figure: string } {
   const t = documents.steps;
-  if (stage === "reading" && page !== null && pages !== null) return { word: t.reading, figure: t.pageOf(formatCount(page), formatCount(pages)) };
+  if (stage !== "waiting" && page !== null && pages !== null) return { word: t[stage], figure: t.pageOf(formatCount(page), formatCount(pages)) };
   return { word: t[stage], figure: stage !== "waiting" && pages !== null ? t.pages(formatCount(pages)) : "" };
 }

@@ -16,6 +16,7 @@ describe("the step of a document", () => {
     expect(words("ExtractText", 12, 48)).toBe("Processing page 12 of 48");
     expect(words("ExtractText")).toBe("Processing");
     expect(words("Index", null, 31)).toBe("Indexing 31 pages");
+    expect(words("Index", 7, 31)).toBe("Indexing page 7 of 31");
     expect(words("SomethingNew")).toBe("Processing");
   });
 

@@ -45,7 +45,7 @@ function readingOf(progress: Progress | undefined): LineWords {
   const { stage, page, pages, fraction } = stepOf(progress, "pending");
   const ofPages = page !== null && pages !== null ? documents.steps.pageOf(formatCount(page), formatCount(pages)) : "";
   const allPages = pages !== null ? documents.steps.pages(formatCount(pages)) : "";
-  return { ...line(t[stage], stage === "reading" ? ofPages : allPages, 1), read: fraction };
+  return { ...line(t[stage], ofPages || (stage === "reading" ? "" : allPages), 1), read: fraction };
 }
 
 function reasonOf(error: unknown): string {

@@ -94,8 +94,8 @@ class Replace(DocumentMove[Replaced]):
         cleared = [await auto_clear(work, namesake) for namesake in failed_namesakes]
         await record_replacement(work, document, old_name=old_name, old_revision=old_revision)
         await engine.tasks.enqueue_run(work, document.id, document.epoch)
-        await engine.quotas.enforce(work, growth)
         discarded = await purge_failed_replacement(work, document, reason="replaced")
+        await engine.quotas.enforce(work, growth)
         return Replaced(document, cleared, discarded.deletion_ids if discarded else ())
 
     async def _write_revision(self, work: Work[Principal], document: Document) -> None:
@@ -156,10 +156,12 @@ async def finish_cleared(result: Replaced, engine: MoveEngine) -> None:
 
 async def count_freed_bytes(work: Work[Principal], document: Document) -> int:
     """Return how large new content can be without more counting towards the quota than now (docs/design.md#quotas)."""
-    oldest, *newer = await RevisionRepository(work.session).list_sizes(document.id)
+    sizes = await RevisionRepository(work.session).list_sizes(document.id)
+    oldest, *newer = [size for size, is_failed in sizes if not is_failed]
+    discarded = sum(size for size, is_failed in sizes if is_failed)
     is_in_progress = document.status in (Status.PENDING, Status.PROCESSING)
     counted = max(oldest, sum(newer)) if is_in_progress else oldest + sum(newer)
-    return counted - sum(newer)
+    return counted + discarded - sum(newer)
 
 
 @dataclass(frozen=True)

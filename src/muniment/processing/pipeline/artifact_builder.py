@@ -81,7 +81,7 @@ def _page_row(page: ExtractedPage, stored: StoredPageText, words: int) -> str:
             "width": page.width,
             "height": page.height,
             "rotation": page.rotation,
-            "words": [[word.start, word.end, *_rounded_box(word.box)] for word in page.words],
+            "words": [[word.start, word.end, *word.box] for word in page.words],  # in hundredths of a point
         },
         metrics={
             "method": page.method,

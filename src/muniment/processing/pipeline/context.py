@@ -12,6 +12,7 @@ from uuid import UUID
 from muniment.artifacts.keys import READING_VERSION, ReadingVariant
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
+from muniment.documents.originals import Original
 from muniment.lifecycle.moves.automatic_revert import AutomaticRevert
 from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.runs.repository import ClaimedRun, DocumentRecord, RunRepository
@@ -25,7 +26,7 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.objects.port import ObjectStore
-from muniment.storage.tasks.port import RetryLater, TaskQueue
+from muniment.storage.tasks.port import RetryLater, TaskQueue, Turn, UnlimitedTurn
 from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 LOCKED_RETRY_SECONDS = 1
@@ -84,8 +85,10 @@ class RunServices:
     """Limits that a document must not exceed, whatever the sandboxed reader says."""
     index_copier: IndexCopier | None = None
     """Set if an external index holds copies of the passages."""
-    partial_pages_interval: float = 5.0
-    """Seconds after which the pages read so far are stored, so that an interrupted run can continue after them."""
+    partial_results_interval: float = 5.0
+    """Seconds after which the pages and vectors computed so far are stored, so that an interrupted run can continue."""
+    minimum_turn: float = 1.0
+    """How long a step keeps its slot at least, as a multiple of the time that its start took."""
 
     @property
     def automatic_revert(self) -> AutomaticRevert:
@@ -125,7 +128,15 @@ class RunContext:
     services: RunServices
     run: ClaimedRun
     record: DocumentRecord
+    turn: Turn = field(default_factory=UnlimitedTurn)
     pending: PendingWrites = field(default_factory=PendingWrites)
+
+    @property
+    def original(self) -> Original:
+        record = self.record
+        return Original(
+            self.services.objects, self.run.document_id, record.original_key, record.file_size, record.sha256
+        )
 
     @property
     def service(self) -> Service:

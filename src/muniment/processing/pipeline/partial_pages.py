@@ -53,13 +53,14 @@ class PartialPages:
         )
 
     async def find(self, work: Work[Service]) -> None:
-        """Find what earlier runs have stored. The ledger knows, so that most runs need not ask the object store."""
+        """Find what earlier runs of this organization have stored. The ledger knows, so that most runs need not ask the
+        object store."""
         self._stored_keys = await LedgerRepository(work.session).list_reserved_below(self.prefix)
 
     async def load(self) -> Sequence[ExtractedPage]:
         """Return the pages that were found, from page 1 on and without gaps."""
         objects, pages = self.context.services.objects, list[ExtractedPage]()
-        for key in self._stored_keys:
+        for key in await self._list_keys():
             try:
                 data = bytearray()
                 async for piece in objects.read(key):
@@ -73,10 +74,16 @@ class PartialPages:
                 pages += part
         return pages
 
+    async def _list_keys(self) -> Sequence[str]:
+        if self.key.organization_id is not None:
+            return self._stored_keys
+        # All organizations share this content, but the entries of others in the ledger are not visible.
+        return [info.key async for info in self.context.services.objects.list(self.prefix)]
+
     async def add(self, page: ExtractedPage) -> None:
         """Keep a page, and store those that were kept since the last time if that is long enough ago."""
         self._unsaved.append(page)
-        if time.monotonic() - self._saved_at >= self.context.services.partial_pages_interval:
+        if time.monotonic() - self._saved_at >= self.context.services.partial_results_interval:
             await self.save()
 
     async def save(self) -> None:
@@ -92,8 +99,11 @@ class PartialPages:
         self._saved_at = time.monotonic()
 
     async def discard(self, work: Work[Service]) -> None:
-        """Make the reservations of all parts due, in the transaction that ends the need for them."""
-        await LedgerRepository(work.session).release_below(self.prefix)
+        """Make the reservations of all parts due, in the transaction that ends the need for them.
+
+        Also those of this document with another variant: its run may have begun before the options were changed.
+        """
+        await LedgerRepository(work.session).release_below(self.prefix, self.context.run.document_id)
 
 
 def _pack(pages: Sequence[ExtractedPage]) -> bytes:

@@ -12,7 +12,12 @@ from muniment.errors import Unavailable
 from muniment.lifecycle.moves.automatic_revert import AutomaticRevert
 from muniment.processing.pipeline.context import RunContext, RunServices
 from muniment.processing.pipeline.graph import build_graph
-from muniment.processing.pipeline.isolation import IsolationGate
+from muniment.processing.pipeline.isolation import GateTurn, IsolationGate
+from muniment.processing.pipeline.nodes.error_handling import (
+    PASS_THROUGH_ERRORS,
+    RetryAfterInternalError,
+    retry_internal_error,
+)
 from muniment.processing.pipeline.publishing import (
     complete_run,
     fail_run,
@@ -26,6 +31,7 @@ from muniment.processing.runs.deaths import (
     QUARANTINED_MESSAGE,
     died_in_isolation,
     holders,
+    may_be_cleared_by_suspects,
     needs_isolation,
     suspicion_began,
 )
@@ -37,7 +43,7 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 from muniment.storage.deletions.ledger import process_now
 from muniment.storage.objects.async_io import run_to_completion
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RetryLater, RunJob
+from muniment.storage.tasks.port import FAST, READING, GiveUpSlot, MoveToQueue, RetryLater, RunJob, Turn
 
 log = structlog.get_logger()
 
@@ -61,11 +67,21 @@ class RunProcessor:
         try:
             if job.queue == FAST:
                 async with self._gate.ordinary():
-                    await self._publish_existing_artifact(job)
+                    await self._try_fast(job)
             elif not await self._run_beside_others(job):
                 await self._run_isolated(job)
         except RunSuperseded:
             log.info("processing.superseded", run_id=str(job.run_id))
+
+    async def _try_fast(self, job: RunJob) -> None:
+        """Publish an existing artifact. After an internal error the graph tries again, which counts such errors."""
+        try:
+            await self._publish_existing_artifact(job)
+        except (MoveToQueue, *PASS_THROUGH_ERRORS):
+            raise
+        except Exception as reason:
+            log.error("processing.internal_error", run_id=str(job.run_id), exc_info=reason)
+            raise MoveToQueue(READING) from None
 
     async def _publish_existing_artifact(self, job: RunJob) -> None:
         """Publish an existing artifact in one transaction, without opening the file."""
@@ -79,29 +95,29 @@ class RunProcessor:
                 await _publish_and_complete(work, job.run_id, artifact)
         if artifact is None:
             # Raised outside the block: after a rollback the driver forgets all prepared statements.
-            raise MoveToQueue(READING)
+            raise MoveToQueue(READING, content_key=record.content_key)
         log_completed(run, pages=artifact.total_pages, unread_pages=len(artifact.problems))
 
     async def _run_beside_others(self, job: RunJob) -> bool:
         """Claim the run and execute the graph. Return `False` if it must be isolated; then it is not claimed."""
-        async with self._gate.ordinary():
+        async with self._gate.ordinary() as is_awaited:
             try:
                 claimed = await self._claim(job, is_isolated=False)
             except _IsolationNeeded:
                 return False
             if claimed is not None:
-                await self._run_graph(*claimed)
+                await self._run_graph(*claimed, GateTurn(job.turn, is_awaited))
         return True
 
     async def _run_isolated(self, job: RunJob) -> None:
         """Execute the graph while this process does nothing else, after processes died during the run."""
-        async with self._gate.isolated():
+        async with self._gate.isolated() as is_awaited:
             claimed = await self._claim(job, is_isolated=True)
             if claimed is None:
                 return
             log.warning("processing.isolated", run_id=str(job.run_id), deaths=len(claimed[0].deaths))
             try:
-                await self._run_graph(*claimed)
+                await self._run_graph(*claimed, GateTurn(job.turn, is_awaited))
             finally:
                 await run_to_completion(self._end_isolation(job))
 
@@ -137,10 +153,14 @@ class RunProcessor:
         """Return whether the run died in isolation, and no worker died that did not process it."""
         if not died_in_isolation(run.deaths, run.attempt):
             return False
-        since = suspicion_began(run.deaths)
-        return not await self._services.workers.have_others_died(work, holders(run.deaths), since)
+        return not await self._services.workers.have_others_died(
+            work,
+            holders(run.deaths),
+            suspicion_began(run.deaths),
+            with_suspects=may_be_cleared_by_suspects(run.deaths),
+        )
 
-    async def _run_graph(self, run: ClaimedRun, record: DocumentRecord) -> None:
+    async def _run_graph(self, run: ClaimedRun, record: DocumentRecord, turn: Turn) -> None:
         try:
             # Shared with other workers of this document. A purge waits for all of them before it proves the document
             # gone: each write outside PostgreSQL follows a fence passed under this lock (docs/design.md#document-lock).
@@ -149,16 +169,34 @@ class RunProcessor:
             ) as acquired:
                 if not acquired:
                     raise RetryLater(DOCUMENT_LOCKED_RETRY_SECONDS)
-                await self._graph.ainvoke({}, context=RunContext(self._services, run, record))
-        except (RetryLater, Unavailable, asyncio.CancelledError) as reason:
+                await self._invoke_graph(run, record, turn)
+        except (GiveUpSlot, RetryLater, Unavailable, asyncio.CancelledError) as reason:
             # Back to the queue. A run that stays `in_progress` was left by a worker that died.
-            await run_to_completion(self._requeue(run, has_reader_died=isinstance(reason, ReaderKilled)))
+            await run_to_completion(self._requeue(run, reason))
             raise
 
-    async def _requeue(self, run: ClaimedRun, *, has_reader_died: bool) -> None:
+    async def _invoke_graph(self, run: ClaimedRun, record: DocumentRecord, turn: Turn) -> None:
+        try:
+            await self._graph.ainvoke({}, context=RunContext(self._services, run, record, turn))
+        except PASS_THROUGH_ERRORS:
+            raise
+        except Exception as reason:
+            # Failing the run failed too. Without a retry it would stay in progress until the nightly reconciliation.
+            retry_internal_error(run, reason)
+            raise
+
+    async def _requeue(self, run: ClaimedRun, reason: BaseException) -> None:
+        has_yielded = isinstance(reason, GiveUpSlot)
+        if has_yielded:
+            log.info("processing.slot_given_up", run_id=str(run.run_id), document_id=str(run.document_id))
         with suppress(Unavailable):
             async with self._services.database.service_work(Service(run.organization_id), durable=False) as work:
-                await RunRepository(work.session).requeue(run, has_reader_died=has_reader_died)
+                await RunRepository(work.session).requeue(
+                    run,
+                    has_reader_died=isinstance(reason, ReaderKilled),
+                    has_internal_error=isinstance(reason, RetryAfterInternalError),
+                    has_yielded=has_yielded,
+                )
 
 
 async def _publish_and_complete(work: Work[Service], run_id: UUID, artifact: TextArtifact) -> None:

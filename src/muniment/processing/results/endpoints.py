@@ -22,7 +22,10 @@ PageFilter = Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description="Of t
 DiagramKey = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 Width = Annotated[int, Query(ge=50, le=3000, description="In pixels")]
 
-PNG: Mapping[int | str, dict[str, object]] = {200: {"content": {"image/png": {}}, "description": "The image"}}
+PNG: Mapping[int | str, dict[str, object]] = {
+    200: {"content": {"image/png": {}}, "description": "The image"},
+    304: {"description": "The image is the one that `If-None-Match` names"},
+}
 PLAIN: Mapping[int | str, dict[str, object]] = {
     200: {"content": {"text/plain": {}}, "description": "The text. A form feed ends each page"}
 }

@@ -13,12 +13,12 @@ from uuid import UUID
 import structlog
 
 from muniment.documents.media_types.types import has_page_images
+from muniment.documents.originals import Original
 from muniment.documents.repository import OriginalMissing
 from muniment.errors import Invalid, TooManyRequests, Unsupported
 from muniment.processing.readers.contract import Box, RenderedImage
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
-from muniment.storage.objects.temporary_copy import open_temporary_copy
 
 
 class ImageCache:
@@ -95,6 +95,11 @@ class OriginalFile:
     revision: int
     key: str
     media_type: str
+    file_size: int
+    sha256: str
+
+    def in_store(self, objects: ObjectStore) -> Original:
+        return Original(objects, self.document_id, self.key, self.file_size, self.sha256)
 
 
 class ImageRequest(Hashable, Protocol):
@@ -186,7 +191,7 @@ class ImageService:
 
     async def _render(self, original: OriginalFile, image_request: ImageRequest) -> bytes:
         try:
-            async with open_temporary_copy(self._objects, original.key) as file:
+            async with original.in_store(self._objects).open_copy() as file:
                 return (await image_request.render(self._renderer, file, original.media_type)).png
         except ObjectNotFound:
             log.error("documents.original_missing", document_id=str(original.document_id), key=original.key)

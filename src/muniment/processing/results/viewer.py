@@ -143,4 +143,11 @@ class ResultViewer(ArtifactAccess):
 
 def _original_file(result: PublishedResult) -> OriginalFile:
     document = result.document
-    return OriginalFile(document.id, document.revision, document.original_uri, document.media_type)
+    return OriginalFile(
+        document.id,
+        document.revision,
+        document.original_uri,
+        document.media_type,
+        document.file_size,
+        document.sha256,
+    )

@@ -7,12 +7,19 @@ tried again in a worker that processes nothing else, and fails only if that work
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
 DEATHS_BEFORE_ISOLATION = 2
+MAX_ISOLATED_DEATHS = 12
+"""Deaths in isolation up to which the death of a worker with another suspect clears a run. While something kills
+workers at random, soon every run is a suspect. Without a limit, two files that kill their workers would clear each
+other for ever."""
+
+OTHER_CAUSE_LASTS = timedelta(minutes=10)
+"""How long something else that killed a worker is expected to go on, such as a machine that runs out of memory."""
 
 QUARANTINED = "quarantined"
 
@@ -62,13 +69,18 @@ def died_in_isolation(deaths: Sequence[Death], attempt: int) -> bool:
     return bool(deaths) and deaths[-1].is_isolated and deaths[-1].attempt == attempt - 1
 
 
+def may_be_cleared_by_suspects(deaths: Sequence[Death]) -> bool:
+    """Return whether the death of a worker with another suspect speaks for this run."""
+    return sum(death.is_isolated for death in deaths) < MAX_ISOLATED_DEATHS
+
+
 def suspicion_began(deaths: Sequence[Death]) -> datetime:
-    """Return since when this run would have to be the only cause of deaths: over its last three.
+    """Return since when this run would have to be the only cause of deaths: over its last three, and some time before.
 
     Earlier deaths do not count. Otherwise one worker that died for another reason would clear a run for good that
     kills every worker.
     """
-    return deaths[-(DEATHS_BEFORE_ISOLATION + 1) :][0].at
+    return deaths[-(DEATHS_BEFORE_ISOLATION + 1) :][0].at - OTHER_CAUSE_LASTS
 
 
 def holders(deaths: Sequence[Death]) -> list[UUID]:

@@ -35,6 +35,8 @@ class DocumentRecord:
     artifact_text_id: UUID | None
     """Artifact that the document shows."""
     processing_status: str | None
+    file_size: int
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class ClaimedRun:
     worker_id: UUID | None = None
     is_isolated: bool = False
     """Whether this worker processes nothing else meanwhile."""
+    internal_errors: int = 0
+    """How often it was requeued after an internal error."""
     deaths: tuple[Death, ...] = ()
     """Deaths during earlier attempts."""
 
@@ -93,8 +97,9 @@ _RECORD_STEPS = text(f"""
 
 _PEEK = text(f"""
     SELECT r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-           r.algorithm_version, r.failures, r.worker_id, r.is_isolated, r.deaths, d.content_hmac, d.original_uri,
-           d.media_type, d.knowledge_base_id, d.artifact_text_id, d.processing_status
+           r.algorithm_version, r.failures, r.worker_id, r.is_isolated, r.internal_errors, r.deaths,
+           d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id, d.artifact_text_id, d.processing_status,
+           d.file_size, d.sha256
       FROM {_RUNS} r JOIN {_DOCUMENTS} d ON d.id = r.document_id
      WHERE r.run_id = :run_id AND d.epoch = r.epoch AND r.status IN ('queued', 'in_progress')
 """)
@@ -105,7 +110,7 @@ _PEEK = text(f"""
 _CLAIM = text(f"""
     WITH locked AS (
         SELECT r.run_id, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
-               d.artifact_text_id AS shown, d.processing_status
+               d.artifact_text_id AS shown, d.processing_status, d.file_size, d.sha256
           FROM {_RUNS} r JOIN {_DOCUMENTS} d ON d.id = r.document_id
          WHERE r.run_id = :run_id AND d.epoch = r.epoch FOR NO KEY UPDATE OF d
     )
@@ -120,17 +125,20 @@ _CLAIM = text(f"""
            worker_id = :worker_id, is_isolated = :is_isolated, status = 'in_progress', updated_at = now()
       FROM locked WHERE r.run_id = locked.run_id AND r.status IN ('queued', 'in_progress')
     RETURNING r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-              r.algorithm_version, r.failures, r.worker_id, r.is_isolated, r.deaths, locked.content_hmac,
-              locked.original_uri, locked.media_type, locked.knowledge_base_id, locked.shown, locked.processing_status
+              r.algorithm_version, r.failures, r.worker_id, r.is_isolated, r.internal_errors, r.deaths,
+              locked.content_hmac, locked.original_uri, locked.media_type, locked.knowledge_base_id,
+              locked.shown, locked.processing_status, locked.file_size, locked.sha256
 """)
 
 
-_RUN_COLUMNS = 12
+_RUN_COLUMNS = 13
 
 
 _REQUEUE = text(f"""
     UPDATE {_RUNS}
-       SET status = 'queued', worker_id = NULL, failures = failures + CAST(:has_reader_died AS boolean)::integer,
+       SET status = 'queued', worker_id = NULL, yields = yields + CAST(:has_yielded AS boolean)::integer,
+           failures = failures + CAST(:has_reader_died AS boolean)::integer,
+           internal_errors = internal_errors + CAST(:has_internal_error AS boolean)::integer,
            deaths = deaths || CASE WHEN :has_reader_died THEN jsonb_build_array(jsonb_build_object(
                'process', '{MortalProcess.READER}', 'attempt', attempt, 'worker_id', worker_id,
                'is_isolated', is_isolated, 'at', now())) ELSE '[]' END,
@@ -238,9 +246,22 @@ class RunRepository:
         values = {"channel": DOCUMENT_CHANGES_CHANNEL, "id": str(run.document_id)}
         await self._session.execute(_NOTIFY, values)
 
-    async def requeue(self, run: ClaimedRun, *, has_reader_died: bool) -> None:
+    async def requeue(
+        self,
+        run: ClaimedRun,
+        *,
+        has_reader_died: bool = False,
+        has_internal_error: bool = False,
+        has_yielded: bool = False,
+    ) -> None:
         """Put the run back into the queue, unless it has ended or another worker has taken it over."""
-        values = {"run_id": run.run_id, "attempt": run.attempt, "has_reader_died": has_reader_died}
+        values = {
+            "run_id": run.run_id,
+            "attempt": run.attempt,
+            "has_reader_died": has_reader_died,
+            "has_internal_error": has_internal_error,
+            "has_yielded": has_yielded,
+        }
         await self._session.execute(_REQUEUE, values)
 
     async def set_artifact(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:

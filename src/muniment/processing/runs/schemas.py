@@ -65,7 +65,8 @@ class RunRead(BaseModel):
             id=run.run_id,
             purpose=RunPurpose(run.purpose),
             status=RunStatus(run.status),
-            attempt=run.attempt,
+            # The yield of a run that waits is counted already; the attempt that continues it is not.
+            attempt=max(min(run.attempt, 1), run.attempt - run.yields),
             revision=run.revision,
             created_at=run.created_at,
             updated_at=run.updated_at,

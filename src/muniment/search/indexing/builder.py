@@ -4,7 +4,8 @@ No transaction is open while texts are read and the model computes.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from uuid import UUID
 
@@ -25,6 +26,8 @@ from muniment.storage.objects.port import ObjectStore
 
 PAGES_PER_BATCH = 32
 """Pages that are read, split and embedded together: memory grows with this, not with the document."""
+PASSAGES_PER_BATCH = 32
+"""Passages that are embedded before the caller may interrupt."""
 _SAMPLE_CHARACTERS = 20_000
 _SAMPLE_CHARACTERS_PER_PAGE = 1_000
 """Limit per page for language detection: the beginnings of many pages tell more than one long appendix."""
@@ -35,6 +38,22 @@ def keep_in_memory(page_count: int) -> bool:
     return page_count <= PAGES_PER_BATCH
 
 
+@dataclass(frozen=True)
+class EmbeddedBatch:
+    """Vectors of consecutive chunks, as they are stored."""
+
+    first_chunk: int
+    vectors: Sequence[bytes]
+    last_page: int
+
+
+AfterBatch = Callable[[EmbeddedBatch], Awaitable[None]]
+"""Called after each batch. May raise, which interrupts the computation."""
+
+
+async def _go_on(_: EmbeddedBatch) -> None: ...
+
+
 async def build_index(
     database: Database,
     objects: ObjectStore,
@@ -43,11 +62,14 @@ async def build_index(
     *,
     organization_id: UUID,
     pages: Sequence[SourcePage] | None = None,
+    known_vectors: Sequence[bytes] = (),
+    after_batch: AfterBatch = _go_on,
 ) -> NewIndex:
     """Compute the chunks and vectors of an artifact for `IndexRepository.add_once`.
 
     `organization_id` names the organization on whose behalf the work is done; it must be able to see the artifact.
-    `pages` are all pages, if the caller has them in memory.
+    `pages` are all pages, if the caller has them in memory. `known_vectors` are those of the first chunks, if an
+    interrupted computation has left them.
     """
     options = ChunkOptions(max_tokens=embedder.max_tokens)
     chunks: list[EmbeddedChunk] = []
@@ -57,18 +79,23 @@ async def build_index(
         for page in batch:
             if len(sample) < _SAMPLE_CHARACTERS:
                 sample += page.text[:_SAMPLE_CHARACTERS_PER_PAGE] + "\n"
-        chunks += await _embed_pages(batch, embedder, options)
+        new = await _split(batch, embedder, options)
+        known = known_vectors[len(chunks) : len(chunks) + len(new)]
+        chunks += [EmbeddedChunk(chunk, vector) for chunk, vector in zip(new, known, strict=False)]
+        for start in range(len(known), len(new), PASSAGES_PER_BATCH):
+            passages = new[start : start + PASSAGES_PER_BATCH]
+            vectors = [pack_half_precision(vector) for vector in await embedder.embed([each.text for each in passages])]
+            await after_batch(EmbeddedBatch(len(chunks), vectors, passages[-1].page_number))
+            chunks += [EmbeddedChunk(chunk, vector) for chunk, vector in zip(passages, vectors, strict=True)]
     language = await asyncio.to_thread(detect_text_search_config, sample)
     return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), language, chunks)
 
 
-async def _embed_pages(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[EmbeddedChunk]:
+async def _split(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[Chunk]:
     def split() -> list[Chunk]:
         return [chunk for page in pages for chunk in make_chunks(page, embedder.count_tokens, options)]
 
-    chunks = await asyncio.to_thread(split)
-    vectors = await embedder.embed([chunk.text for chunk in chunks])
-    return [EmbeddedChunk(chunk, pack_half_precision(vector)) for chunk, vector in zip(chunks, vectors, strict=True)]
+    return await asyncio.to_thread(split)
 
 
 async def _single_batch(pages: Sequence[SourcePage]) -> AsyncIterator[Sequence[SourcePage]]:

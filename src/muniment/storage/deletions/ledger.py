@@ -57,9 +57,11 @@ class NewLedgerEntry:
     """Earliest time of the deletion. A purge of the document makes the entry due immediately."""
 
 
-def _reserved_below(prefix: str) -> Sequence[ColumnElement[bool]]:
-    is_below = LedgerEntry.target.startswith(prefix, autoescape=True)
-    return LedgerEntry.reason == RESERVATION, LedgerEntry.done_at.is_(None), is_below
+_IS_RESERVED = (LedgerEntry.reason == RESERVATION, LedgerEntry.done_at.is_(None))
+
+
+def _is_below(prefix: str) -> ColumnElement[bool]:
+    return LedgerEntry.target.startswith(prefix, autoescape=True)
 
 
 @dataclass(frozen=True)
@@ -146,19 +148,18 @@ class LedgerRepository:
 
     async def list_reserved_below(self, prefix: str) -> Sequence[str]:
         """Return the reserved objects below this prefix that no attempt to delete them has begun for, sorted by key."""
-        reserved = select(LedgerEntry.target).where(*_reserved_below(prefix), LedgerEntry.attempts == 0)
+        reserved = select(LedgerEntry.target).where(*_IS_RESERVED, _is_below(prefix), LedgerEntry.attempts == 0)
         return sorted(await self._session.scalars(reserved))
 
-    async def release_below(self, prefix: str) -> Sequence[UUID]:
-        """Make the reservations of all objects below this prefix due now. Return their ids."""
-        return await self._make_due(*_reserved_below(prefix))
+    async def release_below(self, prefix: str, document_id: UUID) -> Sequence[UUID]:
+        """Make the reservations of all objects below this prefix, and all of this document, due now. Return their
+        ids."""
+        return await self._make_due(*_IS_RESERVED, or_(_is_below(prefix), LedgerEntry.document_id == document_id))
 
     async def release_reservations(self, document_id: UUID) -> Sequence[UUID]:
         """Make all reservations of the document due now, because its run has ended without using them. Return their
         ids."""
-        return await self._make_due(
-            LedgerEntry.document_id == document_id, LedgerEntry.reason == RESERVATION, LedgerEntry.done_at.is_(None)
-        )
+        return await self._make_due(*_IS_RESERVED, LedgerEntry.document_id == document_id)
 
     async def _make_due(self, *conditions: ColumnElement[bool]) -> Sequence[UUID]:
         due = update(LedgerEntry).where(*conditions).values(next_attempt_at=func.now()).returning(LedgerEntry.id)

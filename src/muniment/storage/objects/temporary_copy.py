@@ -1,4 +1,4 @@
-"""Copies of objects in unnamed temporary files, which disappear even when the process is killed."""
+"""Copies of content in unnamed temporary files, which disappear even when the process is killed."""
 
 import asyncio
 import tempfile
@@ -6,14 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import BinaryIO, cast
 
-from muniment.storage.objects.port import ObjectStore
-
 
 @asynccontextmanager
-async def open_temporary_copy(objects: ObjectStore, key: str) -> AsyncIterator[BinaryIO]:
-    """Copy an object into an unnamed temporary file and yield it, positioned at the beginning."""
+async def open_temporary_copy(chunks: AsyncIterator[bytes]) -> AsyncIterator[BinaryIO]:
+    """Write the chunks into an unnamed temporary file and yield it, positioned at the beginning."""
     with tempfile.TemporaryFile() as file:
-        async for chunk in objects.read(key):
+        async for chunk in chunks:
             await asyncio.to_thread(file.write, chunk)
         await asyncio.to_thread(file.flush)
         file.seek(0)

@@ -4,7 +4,7 @@ A job is a row written by the caller's transaction: without a commit there is no
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
@@ -95,6 +95,22 @@ class TaskQueue(Protocol):
         """Count the workers with a recent heartbeat and the waiting jobs of documents."""
 
 
+class Turn(Protocol):
+    """The time for which a job may hold its slot while others wait."""
+
+    async def is_over(self) -> bool:
+        """Return whether the job should raise `GiveUpSlot` now: an organization with fewer slots, which has used less
+        time recently, waits for one, or a smaller document of the same organization. Cheap enough to be called after
+        every page."""
+
+
+class UnlimitedTurn:
+    """Turn of a job that never has to give up its slot."""
+
+    async def is_over(self) -> bool:
+        return False
+
+
 @dataclass(frozen=True)
 class RunJob:
     """Content of a job: ids, never objects."""
@@ -102,18 +118,21 @@ class RunJob:
     run_id: UUID
     organization_id: UUID
     queue: str
+    turn: Turn = field(default_factory=UnlimitedTurn, compare=False)
 
 
 RunHandler = Callable[[RunJob], Awaitable[None]]
-"""Executes one run. It is cancelled when the run is revoked, and may raise `MoveToQueue` or `RetryLater`."""
+"""Executes one run. It is cancelled when the run is revoked, and may raise `MoveToQueue`, `RetryLater` or
+`GiveUpSlot`."""
 
 
 class MoveToQueue(Exception):  # a request, not an error
-    """The job belongs to another queue."""
+    """The job belongs to another queue. There, jobs of the same content run one after the other."""
 
-    def __init__(self, queue: str) -> None:
+    def __init__(self, queue: str, *, content_key: str | None = None) -> None:
         super().__init__(queue)
         self.queue = queue
+        self.content_key = content_key
 
 
 class RetryLater(Exception):  # a request, not an error
@@ -122,6 +141,10 @@ class RetryLater(Exception):  # a request, not an error
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds)
         self.seconds = seconds
+
+
+class GiveUpSlot(Exception):  # a request, not an error
+    """The turn of another job has come. The job keeps its place in the queue, and this is not a failed attempt."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ _DELETE_OLD = text("DELETE FROM task_workers WHERE heartbeat_at < now() - CAST(:
 # A worker that died alone with a suspect tells nothing about other runs.
 _HAVE_OTHERS_DIED = text("""
     SELECT EXISTS (SELECT FROM task_workers
-                    WHERE stopping_at IS NULL AND NOT is_isolating AND NOT worker_id = ANY(:holders)
+                    WHERE stopping_at IS NULL AND (:with_suspects OR NOT is_isolating)
+                      AND NOT worker_id = ANY(:holders)
                       AND heartbeat_at > :since AND heartbeat_at < now() - CAST(:silence AS interval))
 """)
 
@@ -95,9 +96,12 @@ class WorkerRegistry:
         self._is_isolating = is_isolating
         await self._beat(work)
 
-    async def have_others_died(self, work: Work[Service], holders: Sequence[UUID], since: datetime) -> bool:
-        """Return whether a worker other than these has died since then, without an isolated run."""
-        values = {"holders": list(holders), "since": since, "silence": self.silence}
+    async def have_others_died(
+        self, work: Work[Service], holders: Sequence[UUID], since: datetime, *, with_suspects: bool
+    ) -> bool:
+        """Return whether a worker other than these has died since then; `with_suspects` counts those with an isolated
+        run too."""
+        values = {"holders": list(holders), "since": since, "silence": self.silence, "with_suspects": with_suspects}
         return bool(await work.session.scalar(_HAVE_OTHERS_DIED, values))
 
     async def _beat(self, work: Work[Service]) -> None:

@@ -17,37 +17,17 @@ from muniment.processing.pipeline.artifact_builder import ArtifactBuilder
 from muniment.processing.pipeline.cleanup import release_reservation
 from muniment.processing.pipeline.context import RunContext, RunState, artifact_state
 from muniment.processing.pipeline.partial_pages import PartialPages
+from muniment.processing.pipeline.progress import ProgressReporter, StepTurn
 from muniment.processing.pipeline.publishing import pin_artifact
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.limits import LimitCounter
 from muniment.processing.runs.repository import RunRepository, RunSuperseded
 from muniment.processing.runs.tables import StepStatus
+from muniment.processing.sandbox.parent.job import ReadingTimeUp
 from muniment.storage.deletions.ledger import Reservation, reserve
 from muniment.storage.objects.async_io import run_to_completion
-from muniment.storage.objects.temporary_copy import open_temporary_copy
+from muniment.storage.tasks.port import GiveUpSlot
 from muniment.telemetry.metrics import ARTIFACTS, OCR_PAGES, PAGES_READ
-
-INTERVAL_SECONDS = 0.5
-
-
-class ProgressReporter:
-    """Reports the pages of a step to everyone who watches the document, at most twice a second."""
-
-    def __init__(self, context: RunContext, step: str, total_pages: int) -> None:
-        self._context = context
-        self._step = step
-        self._total_pages = total_pages
-        self._reported_at = time.monotonic()
-
-    async def report_page(self, page: int) -> None:
-        """Report a page behind the fence, so that a run that was taken over stops here and not at its end."""
-        if time.monotonic() - self._reported_at < INTERVAL_SECONDS:
-            return
-        snapshot = {"page": page, "pages": self._total_pages}
-        async with self._context.progress_transaction(self._step, snapshot) as work:
-            await RunRepository(work.session).announce_progress(self._context.run)
-        self._reported_at = time.monotonic()
-
 
 EXTRACT_TEXT = "ExtractText"
 
@@ -57,12 +37,13 @@ async def extract_text(state: RunState, runtime: Runtime[RunContext]) -> RunStat
     context = runtime.context
     run, record = context.run, context.record
     key = context.services.artifact_key(run, record)
-    async with context.compute_lock(_lock_name(key)):
+    async with context.compute_lock(compute_lock_name(key)):
         builder, partial = ArtifactBuilder(key.organization_id), PartialPages(context, key, EXTRACT_TEXT)
         async with context.transaction(EXTRACT_TEXT, StepStatus.STARTED, durable=True) as work:
             if artifact := await context.services.find_artifact(work, run, record):
                 await pin_artifact(work, run, artifact, is_reused=True)
                 await RunRepository(work.session).record_steps(run, {EXTRACT_TEXT: StepStatus.SUCCESS})
+                await partial.discard(work)
                 return artifact_state(artifact)
             _require_installed_version(context, key)
             await partial.find(work)
@@ -76,7 +57,8 @@ async def extract_text(state: RunState, runtime: Runtime[RunContext]) -> RunStat
     return artifact_state(artifact)
 
 
-def _lock_name(key: ArtifactKey) -> str:
+def compute_lock_name(key: ArtifactKey) -> str:
+    """Return the name of the lock under which this artifact is computed."""
     # Written out field by field: workers of two versions must agree on the name, whatever the class is called.
     variant = key.variant
     fields = f"algorithm_version={variant.algorithm_version!r}, params_fingerprint={variant.params_fingerprint!r}"
@@ -92,7 +74,7 @@ async def _extract(
     context: RunContext, key: ArtifactKey, builder: ArtifactBuilder, partial: PartialPages, reservation: Reservation
 ) -> TextArtifact:
     began = time.monotonic()
-    async with open_temporary_copy(context.services.objects, context.record.original_key) as file:
+    async with context.original.open_copy() as file:
         await _read_pages(context, file, builder, partial)
     await context.services.objects.put(builder.pack.key, builder.pack.getvalue)
     async with context.transaction(EXTRACT_TEXT) as work:
@@ -115,18 +97,23 @@ async def _read_pages(context: RunContext, file: BinaryIO, builder: ArtifactBuil
     for page in await partial.load():
         counter.add_page(page)
         builder.add_page(page)
-    first_page = builder.total_pages + 1
+    first_page, began = builder.total_pages + 1, time.monotonic()
     async with services.reader.read(file, record.media_type, services.options, first_page=first_page) as opened:
         counter.require_pages(opened.total_pages)
         progress = ProgressReporter(context, EXTRACT_TEXT, opened.total_pages)
+        turn = StepTurn(context, began)
         try:
             async for page in opened.pages:
                 counter.add_page(page)
                 builder.add_page(page)
                 await partial.add(page)
                 await progress.report_page(page.number)
-        except (asyncio.CancelledError, Unavailable):
+                if page.number < opened.total_pages:
+                    await turn.give_up_if_over()
+        except (asyncio.CancelledError, GiveUpSlot, Unavailable) as reason:
             # The worker stops, or the run goes back to the queue. If it has ended instead, the fence refuses.
             with suppress(Unavailable, RunSuperseded):
                 await run_to_completion(partial.save())
+            if isinstance(reason, ReadingTimeUp):
+                raise GiveUpSlot from None  # a time limit never fails a document that makes progress
             raise

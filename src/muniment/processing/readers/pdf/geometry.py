@@ -74,8 +74,8 @@ class PageGeometry:
         width, height = self.upright_size(direction)
         quarters = (direction + self.quarter_turns) % 4
         if quarters == 0:
-            return rounded_box
-        return lambda box: rounded_box(rotate_box(box, quarters, width, height))
+            return lambda box: box
+        return lambda box: rotate_box(box, quarters, width, height)
 
     def upright_size(self, direction: int) -> tuple[float, float]:
         if direction % 2:

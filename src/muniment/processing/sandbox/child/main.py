@@ -72,7 +72,13 @@ def _detach_from_server(setup: ChildSetup) -> int | None:
             with contextlib.suppress(OSError):  # the descriptor that listed them
                 os.close(descriptor)
     gc.enable()
+    gc.set_threshold(_GC_THRESHOLD)
     return _RULES if rules else None
+
+
+_GC_THRESHOLD = 50_000
+"""Objects created between two runs of the collector. A page has thousands of words, none of them in a cycle: with the
+default of 700 the collector takes a tenth of the reading."""
 
 
 def _open_descriptors() -> list[int]:

@@ -17,7 +17,7 @@ from muniment.processing.readers.errors import MEMORY_MESSAGE, Unreadable, Unrea
 from muniment.processing.sandbox.parent.server_process import ForkServerProcess, SandboxUnavailable
 from muniment.processing.sandbox.protocol import decoding
 from muniment.processing.sandbox.protocol.control import JobExited, JobLimits
-from muniment.processing.sandbox.protocol.decoding import ProtocolViolation
+from muniment.processing.sandbox.protocol.decoding import OutputTooLarge, ProtocolViolation
 from muniment.processing.sandbox.protocol.frames import FrameType
 from muniment.storage.objects.async_io import run_to_completion
 
@@ -40,6 +40,10 @@ _MEMORY_LIMIT_SHARE = 0.7
 
 class ReaderKilled(Unavailable):
     """Processing was interrupted, possibly by low memory. It will be retried"""
+
+
+class ReadingTimeUp(Unavailable):
+    """Processing took longer than a worker may spend on one document at a time. It will be continued"""
 
 
 def classify_exit(exited: JobExited, limits: JobLimits) -> Unreadable | Unavailable:
@@ -67,6 +71,11 @@ def crash_error() -> Unreadable:
 
 def timeout_error() -> Unreadable:
     return Unreadable(UnreadableCode.READER_TIMEOUT, TIMEOUT_MESSAGE)
+
+
+def page_size_error(limit: str) -> Unreadable:
+    message = f"A page of this file has more than {limit}. Split it and upload the parts."
+    return Unreadable(UnreadableCode.TOO_LARGE, message)
 
 
 def protocol_error() -> Unreadable:
@@ -107,6 +116,7 @@ class JobHandle:
         self._limits = limits
         self._timeouts = timeouts
         self._started_at = time.monotonic()
+        self._pages = 0
         self._kill_reason: str | None = "left"
 
     async def receive_total_pages(self) -> int:
@@ -115,7 +125,9 @@ class JobHandle:
 
     async def receive_page(self) -> ExtractedPage:
         with self._translate_errors():
-            return await decoding.decode_page_off_loop(await self._receive_body(FrameType.PAGE))
+            page = await decoding.decode_page_off_loop(await self._receive_body(FrameType.PAGE))
+        self._pages += 1
+        return page
 
     async def receive_image(self) -> RenderedImage:
         with self._translate_errors():
@@ -153,12 +165,20 @@ class JobHandle:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
+        except OutputTooLarge as excess:
+            self._kill_reason = f"limit: {excess}"
+            raise page_size_error(excess.limit) from None
         except ProtocolViolation as violation:
             self._kill_reason = f"violation: {violation}"
             raise protocol_error() from None
         except TimeoutError:
             self._kill_reason = "timeout"
-            raise timeout_error() from None
+            raise self._timeout_reason() from None
+
+    def _timeout_reason(self) -> Unreadable | Unavailable:
+        """Distinguish a page that takes too long from a document that goes on: its pages so far are not lost."""
+        is_time_up = time.monotonic() - self._started_at >= self._timeouts.total_seconds
+        return ReadingTimeUp() if is_time_up and self._pages else timeout_error()
 
     async def _receive_body(self, expected: FrameType) -> bytes:
         """Return the body of the next frame, which must be of this type, or raise the reason why there is none."""
@@ -167,7 +187,9 @@ class JobHandle:
             try:
                 kind, body = await decoding.receive_frame(self._output)
             except (decoding.OutputClosed, ConnectionResetError):
-                raise classify_exit(await asyncio.shield(self._exited), self._limits) from None
+                reason = classify_exit(await asyncio.shield(self._exited), self._limits)
+                is_out_of_time = isinstance(reason, Unreadable) and reason.code is UnreadableCode.READER_TIMEOUT
+                raise (ReadingTimeUp() if is_out_of_time and self._pages else reason) from None
         if kind in _FINAL_FRAMES:
             self._kill_reason = None
         match kind:

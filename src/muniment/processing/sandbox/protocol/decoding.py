@@ -67,9 +67,18 @@ class ProtocolViolation(Exception):
     """A child has sent something that no reader of ours sends."""
 
 
+class OutputTooLarge(ProtocolViolation):
+    """A child has sent more than a page may hold. The file may be sound and only too large."""
+
+    def __init__(self, limit: str) -> None:
+        """Name what was exceeded, as part of the sentence "A page of this file has more than …"."""
+        super().__init__(f"more than {limit}")
+        self.limit = limit
+
+
 def decode_json(body: bytes) -> Any:
     if len(body) > MAX_JSON_BYTES:
-        raise ProtocolViolation("too much JSON")
+        raise OutputTooLarge(f"{MAX_JSON_BYTES >> 20} MB of paragraphs and figures")
     try:
         return json.loads(body, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
@@ -108,16 +117,18 @@ def _decode_page(body: bytes) -> ExtractedPage:
 
 def _text(data: bytes) -> str:
     if len(data) > 4 * MAX_CHARACTERS:
-        raise ProtocolViolation("too much text")
+        raise OutputTooLarge(f"{MAX_CHARACTERS:,} characters")
     text = data.decode()  # a lone surrogate is not valid UTF-8 and fails here
     if len(text) > MAX_CHARACTERS:
-        raise ProtocolViolation("too much text")
+        raise OutputTooLarge(f"{MAX_CHARACTERS:,} characters")
     return text.replace("\x00", "\ufffd")
 
 
 def _words(data: bytes, length: int) -> tuple[Word, ...]:
-    if len(data) > MAX_WORDS * NUMBERS_PER_WORD * 4 or len(data) % (NUMBERS_PER_WORD * 4):
+    if len(data) % (NUMBERS_PER_WORD * 4):
         raise ProtocolViolation("words out of bounds")
+    if len(data) > MAX_WORDS * NUMBERS_PER_WORD * 4:
+        raise OutputTooLarge(f"{MAX_WORDS:,} words")
     numbers = array(WORD_NUMBER)
     numbers.frombytes(data)
     if sys.byteorder != "little":
@@ -129,7 +140,7 @@ def _words(data: bytes, length: int) -> tuple[Word, ...]:
 
 
 def _paragraphs(given: Any, length: int) -> tuple[Paragraph, ...]:
-    rows = _list_of_rows(given, MAX_PARAGRAPHS)
+    rows = _list_of_rows(given, MAX_PARAGRAPHS, "paragraphs")
     paragraphs = tuple(
         Paragraph(_int(start, 0, length), _int(end, 0, length), _enum_member(ParagraphKind, kind), _box(box))
         for start, end, kind, box in rows
@@ -139,7 +150,7 @@ def _paragraphs(given: Any, length: int) -> tuple[Paragraph, ...]:
 
 
 def _figures(given: Any) -> tuple[Figure, ...]:
-    return tuple(_figure(figure) for figure in _list_of_rows(given, MAX_FIGURES))
+    return tuple(_figure(figure) for figure in _list_of_rows(given, MAX_FIGURES, "figures"))
 
 
 def _figure(given: Any) -> Figure:
@@ -165,9 +176,11 @@ def _check_spans(starts: Sequence[int], ends: Sequence[int], length: int) -> Non
         raise ProtocolViolation("spans out of order")
 
 
-def _list_of_rows(given: Any, max_rows: int) -> Iterable[Any]:
-    if not isinstance(given, list) or len(given) > max_rows:
-        raise ProtocolViolation("too many rows")
+def _list_of_rows(given: Any, max_rows: int, what: str) -> Iterable[Any]:
+    if not isinstance(given, list):
+        raise ProtocolViolation("no rows")
+    if len(given) > max_rows:
+        raise OutputTooLarge(f"{max_rows:,} {what}")
     return given
 
 
@@ -240,7 +253,7 @@ async def receive_frame(connection: socket.socket) -> tuple[FrameType, bytes]:
     """Receive one frame, or raise `OutputClosed` or `ProtocolViolation`."""
     kind, length = FRAME_HEADER.unpack(await _receive(connection, FRAME_HEADER.size))
     if length > MAX_FRAME_BYTES:
-        raise ProtocolViolation("frame too long")
+        raise OutputTooLarge(f"{MAX_FRAME_BYTES >> 20} MB of content")
     try:
         return FrameType(kind), await _receive(connection, length)
     except ValueError:

@@ -26,10 +26,10 @@ _FAIL_RUNNING_JOB = text("""
     SELECT procrastinate_finish_job_v1(j.id, 'failed', true) FROM procrastinate_jobs j
      WHERE j.queueing_lock = CAST(:run_id AS text) AND j.status = 'doing'
 """)
-# As in `enqueue_run`: at most one job of a run waits.
+# As in `enqueue_run`: at most one job of a run waits. In the fast queue, which moves it if it has no artifact yet.
 _DEFER_JOB = text("""
     SELECT set_run_job(r.run_id, (procrastinate_defer_jobs_v1(ARRAY[ROW(
-               'fast', 'processing.run', 0, NULL, r.run_id::text,
+               'fast', 'processing.run', run_job_priority(r.run_id), NULL, r.run_id::text,
                jsonb_build_object('run_id', r.run_id, 'organization_id', r.organization_id), NULL
            )]::procrastinate_job_to_defer_v1[]))[1])
       FROM open_runs r WHERE r.run_id = :run_id

@@ -1,6 +1,7 @@
 """Procrastinate worker: one loop per queue, each with its own slots, all on one event loop."""
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
@@ -20,6 +21,7 @@ from muniment.storage.tasks.port import (
     FAST,
     READING,
     SWEEP_QUEUES,
+    GiveUpSlot,
     MoveToQueue,
     PeriodicTask,
     RetryLater,
@@ -27,6 +29,7 @@ from muniment.storage.tasks.port import (
     RunJob,
 )
 from muniment.storage.tasks.procrastinate.connector import build_queue_app
+from muniment.storage.tasks.procrastinate.job_manager import GUESTS, FairJobManager, SlotTurn
 from muniment.telemetry.metrics import JOB_SECONDS, JOBS
 from muniment.telemetry.traces import span
 
@@ -52,9 +55,12 @@ class RequeuePolicy(BaseRetryStrategy):
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if isinstance(exception, MoveToQueue):
-            return RetryDecision(queue=exception.queue)
+            # Jobs of the same content have the same lock: only one of them runs at a time.
+            return RetryDecision(queue=exception.queue, lock=_lock_name(exception.content_key))
         if isinstance(exception, RetryLater):
             return RetryDecision(retry_in={"seconds": exception.seconds})
+        if isinstance(exception, GiveUpSlot):
+            return RetryDecision(queue=job.queue)  # named, so that waiting workers are notified
         if isinstance(exception, WorkerStopping):
             return RetryDecision()
         if isinstance(exception, Unavailable):
@@ -104,7 +110,11 @@ class ProcrastinateWorker:
             log.info("worker.started", queues=sorted(self._slots))
             loops.create_task(self._requeue_stalled_periodically(app))
             for queue, slots in self._slots.items():
-                loops.create_task(self._run_queue(app, queue, slots))
+                loops.create_task(self._run_queue(app, [queue], slots))
+            if READING in self._slots:
+                # A page can take minutes. Until a slot is given up, an organization that has none is a guest in a slot
+                # beyond the ordinary ones.
+                loops.create_task(self._run_queue(app, [READING, GUESTS], slots=1))
 
     async def _requeue_stalled_periodically(self, app: App) -> None:
         """Requeue the jobs of dead workers. Not a job itself, because a hanging sweep must not delay it."""
@@ -112,10 +122,11 @@ class ProcrastinateWorker:
             await requeue_stalled_jobs(app, self._stalled_after)
             await asyncio.sleep(min(STALLED_CHECK_SECONDS, self._stalled_after.total_seconds() / 2))
 
-    async def _run_queue(self, app: App, queue: str, slots: int) -> None:
+    async def _run_queue(self, app: App, queues: Sequence[str], slots: int) -> None:
+        queue = queues[0]
         await app.run_worker_async(
-            queues=[queue],
-            name=queue,
+            queues=queues,
+            name=queues[-1],
             concurrency=slots,
             install_signal_handlers=False,
             # Sweeps fail whenever a store is unavailable: log and metrics show it, and rows would pile up.
@@ -134,9 +145,21 @@ class ProcrastinateWorker:
 
         @app.task(name="processing.run", pass_context=True, retry=RequeuePolicy())
         async def run_document(context: JobContext, run_id: str, organization_id: str) -> None:
-            job = RunJob(UUID(run_id), UUID(organization_id), queue=context.job.queue)
+            manager = _fair_manager(app)
+            turn = SlotTurn(manager, context.job.queue, UUID(organization_id), context.job.priority)
+            job = RunJob(UUID(run_id), UUID(organization_id), context.job.queue, turn)
             assert self._handler is not None  # without a handler, the queues of documents are not served
-            await _run_instrumented("processing.run", context, partial(self._handler, job), on_shutdown=WorkerStopping)
+            try:
+                await _run_instrumented(
+                    "processing.run",
+                    context,
+                    partial(_run_charged, self._handler, job, turn),
+                    on_shutdown=WorkerStopping,
+                )
+            except GiveUpSlot:
+                assert context.job.id is not None  # it was claimed
+                manager.mark_given_up(context.job.id)
+                raise
 
         for sweep in (*self._periodic, PeriodicTask("tasks.forget_old", "0 17 3 * * *", partial(delete_old_jobs, app))):
             _register_periodic(app, sweep)
@@ -148,6 +171,17 @@ async def delete_old_jobs(app: App) -> None:
     await app.job_manager.delete_old_jobs(
         nb_hours=RETENTION_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
     )
+    await _fair_manager(app).forget_old_usage()
+
+
+def _fair_manager(app: App) -> FairJobManager:
+    assert isinstance(app.job_manager, FairJobManager)  # set by `build_queue_app`
+    return app.job_manager
+
+
+def _lock_name(content_key: str | None) -> str | None:
+    """Return the lock of a content, as in `enqueue_run`. A digest, because the queue must not hold the key itself."""
+    return None if content_key is None else hashlib.sha256(content_key.encode()).hexdigest()
 
 
 async def requeue_stalled_jobs(app: App, stalled_after: timedelta) -> None:
@@ -187,6 +221,13 @@ def to_procrastinate_cron(cron: str) -> str:
     return " ".join((*others, seconds))
 
 
+async def _run_charged(handler: RunHandler, job: RunJob, turn: SlotTurn) -> None:
+    try:
+        await handler(job)
+    finally:
+        await turn.end()
+
+
 async def _run_instrumented(
     task: str, context: JobContext, work: Callable[[], Awaitable[None]], *, on_shutdown: type[Exception]
 ) -> None:
@@ -201,7 +242,7 @@ async def _run_instrumented(
         if context.abort_reason() is AbortReason.USER_REQUEST:
             raise JobAborted from None
         raise on_shutdown from None
-    except (MoveToQueue, RetryLater):
+    except (MoveToQueue, RetryLater, GiveUpSlot):
         result = "put back"
         raise
     finally:

@@ -9,7 +9,7 @@ from pypdfium2 import PdfTextPage
 
 from muniment.processing.readers.contract import PARAGRAPH_BREAK, Paragraph, ParagraphKind, Word
 from muniment.processing.readers.hyphenation import SOFT_HYPHEN, join_at_line_end
-from muniment.processing.readers.pdf.geometry import PageGeometry, ToPage
+from muniment.processing.readers.pdf.geometry import PageGeometry, ToPage, rounded_box
 from muniment.processing.readers.pdf.text.lines import group_runs, make_run
 from muniment.processing.readers.pdf.text.paragraphs import ParagraphDraft, build_paragraphs
 from muniment.processing.readers.pdf.text.reading_order import Column, LayoutBlock, reading_order
@@ -65,7 +65,7 @@ class TextBuilder:
             self._append(PARAGRAPH_BREAK)
         start = self._length
         self._append(joined.text)
-        self.paragraphs.append(Paragraph(start, self._length, draft.kind, to_page(draft.box)))
+        self.paragraphs.append(Paragraph(start, self._length, draft.kind, rounded_box(to_page(draft.box))))
         self.words += [Word(start + begin, start + end, to_page(word[1:5])) for begin, end, word in joined.placed]
 
     def _append(self, text: str) -> None:

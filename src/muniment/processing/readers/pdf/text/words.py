@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from pypdfium2 import PdfTextPage, raw
 
-from muniment.processing.readers.contract import Box
 from muniment.processing.readers.pdf.geometry import PageGeometry, rotate_box
 
 HYPHEN_AT_LINE_END = "\ufffe"
@@ -70,17 +69,18 @@ def extract_words(page: PdfTextPage, text: str, geometry: PageGeometry) -> dict[
             words = by_direction.setdefault(direction, [])
         middle = (bottom + top) / 2
         box = left - page_left, page_top - top, right - page_left, page_top - bottom
-        if not all(-MAX_COORDINATE < side < MAX_COORDINATE for side in box):
-            continue  # a letter larger than any page, or without a position
+        # A letter larger than any page, or without a position. Left and top are never beyond right and bottom.
+        if not (box[0] > -MAX_COORDINATE < box[1] and box[2] < MAX_COORDINATE > box[3]):
+            continue
         if 0 < direction < OBLIQUE:
             box = rotate_box(box, -direction, geometry.unrotated_width, geometry.unrotated_height)
-        is_spaced = bool(words) and _is_wide_gap(words[-1], box) and _is_typed_space(handle, text, start - 1)
+        is_spaced = (
+            bool(words)
+            and box[0] - words[-1].right > WIDE_GAP * (box[3] - box[1])
+            and _is_typed_space(handle, text, start - 1)
+        )
         words.append(PdfWord(text[start:end], *box, start, is_spaced))
     return by_direction
-
-
-def _is_wide_gap(last: PdfWord, box: Box) -> bool:
-    return box[0] - last.right > WIDE_GAP * (box[3] - box[1])
 
 
 def _is_typed_space(handle: Any, text: str, index: int) -> bool:
@@ -90,20 +90,42 @@ def _is_typed_space(handle: Any, text: str, index: int) -> bool:
     return bool(raw.FPDFText_IsGenerated(handle, index) == 0)
 
 
+_NUMBERS_PER_BOX = 4
+# PDFium's function with plain addresses as parameters: it is called twice for each word, and half of the time would be
+# spent on checking pointers.
+_read_loose_box = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
+    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
+)
+
+
 def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, float, float, float]]:
     """Yield start, end, left, bottom, right and top of each word."""
-    rect: Any = raw.FS_RECTF()
-    reference, handle, loose_box = ctypes.byref(rect), page.raw, raw.FPDFText_GetLooseCharBox
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        if not loose_box(handle, start, reference):
-            continue
-        left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
-        if end - start > 1 and loose_box(handle, end - 1, reference):
+    spans = [match.span() for match in _WORD.finditer(text)]
+    # The boxes of the first and the last character of each word, as PDFium writes them: left, top, right, bottom.
+    boxes = (ctypes.c_float * (2 * _NUMBERS_PER_BOX * len(spans)))()
+    handle, address = ctypes.cast(page.raw, ctypes.c_void_p).value, ctypes.addressof(boxes)
+    size = ctypes.sizeof(ctypes.c_float) * _NUMBERS_PER_BOX
+    has_box = []
+    for start, end in spans:
+        has_first = _read_loose_box(handle, start, address)
+        if not _read_loose_box(handle, end - 1, address + size):
+            ctypes.memmove(address + size, address, size)
+        has_box.append(has_first)
+        address += 2 * size
+    numbers = iter(boxes)
+    for (start, end), is_known, left, top, right, bottom, last_left, last_top, last_right, last_bottom in zip(
+        spans, has_box, *([numbers] * 2 * _NUMBERS_PER_BOX), strict=True
+    ):
+        if is_known:
             # Right-to-left text begins on the right, rotated text anywhere.
-            left, bottom = min(left, rect.left), min(bottom, rect.bottom)
-            right, top = max(right, rect.right), max(top, rect.top)
-        yield start, end, left, bottom, right, top
+            yield (
+                start,
+                end,
+                left if left < last_left else last_left,
+                bottom if bottom < last_bottom else last_bottom,
+                right if right > last_right else last_right,
+                top if top > last_top else last_top,
+            )
 
 
 def _direction(angle: float) -> int:
