@@ -17,6 +17,7 @@ from benchmarks.handover.archivers import CONCURRENCY
 
 Call = Callable[[httpx.AsyncClient, bytes], Awaitable[None]]
 SIDECAR = b"{}" * 300
+_POLL_SECONDS, _MAX_POLLS = 0.1, 6000
 
 
 async def baseline_uploads(server: FakePaperless, contents: Sequence[bytes]) -> float:
@@ -37,6 +38,31 @@ async def baseline_effects(server: FakePaperless, api: str, folder: Path, conten
         await _archive(client, api, folder / hashlib.sha256(content).hexdigest(), fields)
 
     return await _each(server, contents, archive)
+
+
+async def baseline_import(server: FakePaperless, contents: Sequence[bytes]) -> float:
+    """Upload everything with the archiver's fields, and wait until Paperless has imported it. Return seconds."""
+    fields, task_ids = _shared_fields(server), list[str]()
+
+    async def upload(client: httpx.AsyncClient, content: bytes) -> None:
+        tag = await _make_tag(client, f"bilko-source-uuid:{hashlib.sha256(content).hexdigest()}")
+        files = {"document": (f"{uuid4().hex}.pdf", content, "application/pdf")}
+        data = {**fields, "tags": [*fields["tags"], tag]}
+        task_ids.append((await client.post("/api/documents/post_document/", files=files, data=data)).json())
+        if len(task_ids) == len(contents):
+            await _wait_for_import(client, task_ids[-1])
+
+    return await _each(server, contents, upload)
+
+
+async def _wait_for_import(client: httpx.AsyncClient, last_task_id: str) -> None:
+    """Wait for the last task: Paperless processes them in order."""
+    for _ in range(_MAX_POLLS):
+        [task] = (await client.get("/api/tasks/", params={"task_id": last_task_id})).json()
+        if task["status"] == "SUCCESS":
+            return
+        await asyncio.sleep(_POLL_SECONDS)
+    raise TimeoutError
 
 
 def _shared_fields(server: FakePaperless) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tests.documents.uploads import a_pdf
 from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
 
 from benchmarks.handover.archivers import build_archiver
-from benchmarks.handover.baseline_archiving import baseline_effects, baseline_uploads
+from benchmarks.handover.baseline_archiving import baseline_effects, baseline_import, baseline_uploads
 from benchmarks.handover.instant_api import instant_api
 from benchmarks.report import Report
 from muniment.handover.archiver.job_state import JobAction
@@ -29,6 +29,8 @@ from muniment.telemetry.logs import configure_logs
 
 JOBS = 500
 WANTED_RATIO = 1.5
+VERSIONS = {2: "2.x", 3: "3.x"}
+IMPORTED, IMPORT_SECONDS, WANTED_IMPORT_RATIO = 60, 0.1, 1.2
 LONG_QUEUE, WANTED_MB = 100_000, 150
 ORGANIZATION = UUID(int=1)
 
@@ -36,6 +38,8 @@ ORGANIZATION = UUID(int=1)
 def measure_drain_queue(report: Report) -> None:
     configure_logs("json", "CRITICAL")
     _measure_cost(report)
+    for flavour, version in VERSIONS.items():
+        _measure_import(report, flavour, version)
     _measure_memory(report)
 
 
@@ -59,6 +63,29 @@ def _measure_cost(report: Report) -> None:
     )
 
 
+def _measure_import(report: Report, flavour: int, version: str) -> None:
+    """Measure with a Paperless that takes time for each document, as every real one does."""
+    contents = [a_pdf(f"Invoice {number}") for number in range(IMPORTED)]
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="mun-")))
+        api = opened.enter_context(instant_api())
+        places = [folder / name for name in ("bare", "drained")]
+        for place in places:
+            place.mkdir()
+        bare, drained = (
+            opened.enter_context(fake_paperless(place, flavour=flavour, task_seconds=IMPORT_SECONDS))
+            for place in places
+        )
+        alone = asyncio.run(baseline_import(bare, contents))
+        ours = asyncio.run(_drain(folder, drained, api, contents))
+    report.add(
+        f"archiver, {IMPORTED} jobs that Paperless {version} imports in {IMPORT_SECONDS} s each",
+        f"{ours:.1f} s",
+        f"{ours / alone:.2f} × bare uploads with the same fields until all are imported",
+        f"at most {WANTED_IMPORT_RATIO} ×",
+    )
+
+
 async def _drain(folder: Path, server: FakePaperless, api: str, contents: Sequence[bytes]) -> float:
     queue, letters = VersionedFolderStore(folder / "queue"), VersionedFolderStore(folder / "letters")
     for content in contents:
@@ -69,7 +96,7 @@ async def _drain(folder: Path, server: FakePaperless, api: str, contents: Sequen
     took = perf_counter() - began
     await archiver.close()
     assert report.outcome is PassOutcome.DONE, report.as_json
-    assert report.actions[JobAction.ARCHIVED] == JOBS
+    assert report.actions[JobAction.ARCHIVED] == len(contents)
     return took
 
 

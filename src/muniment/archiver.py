@@ -72,6 +72,7 @@ def _build_options(settings: ArchiverSettings) -> ArchiverOptions:
     return ArchiverOptions(
         paperless_url=settings.paperless_url or "",
         concurrency=settings.concurrency,
+        uploads_ahead=settings.uploads_ahead,
         batch_size=settings.batch,
         task_deadline=settings.task_deadline,
         restore_trashed=settings.trashed_copies is TrashedCopyAction.RESTORE,

@@ -4,6 +4,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
+from muniment.handover.job_key import JobKey
 from tests.documents.uploads import a_pdf
 from tests.handover.handover_api import HandoverApi
 
@@ -58,6 +59,53 @@ async def test_a_failed_one_says_why_and_any_user_of_the_organization_may_ask(of
     assert (failed["archive_status"], failed["attempts"]) == ("failed", 3)
     assert failed["last_error"] == "Paperless rejected the file"
     assert failed["history"][-1]["action"] == "document_archive_failed"
+
+
+async def a_dead_letter(office: HandoverApi, document_id: UUID) -> str:
+    """Hand the PDF over, and let its job become a dead letter."""
+    job_id = str((await office.hand_over(PDF, document_id=str(document_id))).json()["job_id"])
+    key = JobKey.parse(job_id)
+    assert key
+    for name in (key.pdf, key.sidecar):
+        await office.dead_letters.put_if_absent(name, await office.queue.get(name))
+        await office.queue.delete(name)
+    await office.patch(document_id, job_id, "failed", retry_count=3, last_error="Paperless rejected the file")
+    return job_id
+
+
+async def test_the_history_tells_what_became_of_a_dead_letter(office: HandoverApi) -> None:
+    document_id, other = uuid4(), uuid4()
+    job_id = await a_dead_letter(office, document_id)
+    requeued = await office.client.post(f"/api/v1/archive/dead-letters/{job_id}/requeue")
+    await a_dead_letter(office, document_id)
+    await office.hand_over(PDF, document_id=str(other), document_type="contract")
+    discarded = await office.client.delete(f"/api/v1/archive/dead-letters/{job_id}")
+
+    history = (await status(office, document_id)).json()["history"]
+
+    assert (requeued.status_code, discarded.status_code) == (200, 204)
+    assert [entry["action"] for entry in history] == [
+        "document_handed_over",
+        "document_archive_failed",
+        "dead_letter_requeued",
+        "document_archive_failed",
+        "dead_letter_discarded",
+    ]
+    assert {entry["job_id"] for entry in history} == {job_id}
+    assert [entry["action"] for entry in (await status(office, other)).json()["history"]] == ["document_handed_over"]
+
+
+async def test_a_failed_document_that_is_handed_over_again_has_no_attempts(office: HandoverApi) -> None:
+    document_id = uuid4()
+    job_id = await a_dead_letter(office, document_id)
+    await office.hand_over(PDF, document_id=str(document_id))
+    reopened = (await status(office, document_id)).json()
+    await office.patch(document_id, job_id, "pending", retry_count=1, last_error="Paperless failed with status 500")
+    await office.hand_over(PDF, document_id=str(document_id))
+    repeated = (await status(office, document_id)).json()
+
+    assert (reopened["archive_status"], reopened["attempts"], reopened["last_error"]) == ("pending", 0, None)
+    assert (repeated["attempts"], repeated["last_error"]) == (1, "Paperless failed with status 500")
 
 
 async def test_a_document_of_muniment_is_shown_to_those_who_see_it(office: HandoverApi) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from muniment.handover.queue import cancel_job
 from muniment.storage.db.base import now
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import HandoverApi
+from tests.handover.handover_api import ARCHIVER, HandoverApi
 
 PDF = a_pdf("A care plan")
 HOURS = timedelta(hours=2)
@@ -115,6 +115,22 @@ async def test_another_applications_bytes_come_back_from_a_document_that_has_the
 
     sidecar = await office.sidecar(office.key(PDF, "invoice"))
     assert (sidecar.bilko_document_id, sidecar.invoice_number) == (other_id, "7")
+
+
+async def test_another_applications_failed_hand_over_is_pending_once_it_is_in_the_queue_again(
+    office: HandoverApi,
+) -> None:
+    await office.hand_over(PDF, document_id=str(uuid4()))
+    key = office.key(PDF, "invoice")
+    await office.patch(uuid4(), key.pdf, "failed", retry_count=3, last_error="Paperless failed")
+    await office.empty_queue()
+    await office.document(PDF)
+    await office.api.anonymous.post("/internal/v1/failed/requeue", headers=ARCHIVER)
+
+    await office.sweep()
+
+    assert await office.jobs() == [key.sidecar, key.pdf]
+    assert set(office.rows("archive_status, last_error")) == {("pending", None)}
 
 
 async def test_what_nobody_can_hand_over_again_is_said_to_be_lost(office: HandoverApi) -> None:

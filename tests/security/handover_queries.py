@@ -52,6 +52,9 @@ HANDOVER_QUERIES: dict[str, Query] = {
     "HandoverRepository.find_document": lambda s, w: HandoverRepository(s).find_document(w.document_id, SHA256),
     "HandoverRepository.list_of_document": lambda s, w: HandoverRepository(s).list_of_document(w.document_id),
     "HandoverRepository.find_latest_open": lambda s, w: HandoverRepository(s).find_latest_open(_key(w)),
+    "HandoverRepository.list_failed_documents": lambda s, w: HandoverRepository(s).list_failed_documents(
+        _failed_key(w)
+    ),
     "HandoverRepository.reset_failed": lambda s, w: HandoverRepository(s).reset_failed(_failed_key(w)),
     "HandoverRepository.delete_unarchived": lambda s, w: HandoverRepository(s).delete_unarchived(
         w.document_id, _key(w)

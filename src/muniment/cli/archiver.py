@@ -32,8 +32,9 @@ def run(as_json: AsJson = False) -> None:
         print(json.dumps(report.as_json))
     else:  # beside the log, which others parse
         actions = ", ".join(f"{count} {action.replace('_', ' ')}" for action, count in sorted(report.actions.items()))
-        messages = [*report.warnings, *([report.stopped_by.message] if report.stopped_by else [])]
-        for line in [actions or "Nothing to do.", *messages]:
+        causes = [report.stopped_by.message if report.stopped_by else None, report.stalled]
+        lines = [line for line in (actions, *report.warnings, *causes) if line]
+        for line in lines or ["Nothing to do."]:
             typer.echo(line, err=True)
     raise typer.Exit(report.outcome)
 

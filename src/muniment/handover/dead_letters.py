@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import structlog
 
-from muniment.audit.events import DeadLetterDiscarded, DeadLetterExpired, DeadLetterRequeued
+from muniment.audit.events import DeadLetterDiscarded, DeadLetterEvent, DeadLetterExpired, DeadLetterRequeued
 from muniment.audit.log import AuditLog
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.originals import Original
@@ -58,8 +58,8 @@ class DeadLetterService:
         stored = await find_sidecar(dead_letters, key)
         async with self.database.service_work(actor.as_service(key.organization_id)) as work:
             sidecar = await self._build_sidecar(work, key, stored)
+            await _record_event(work, key, DeadLetterRequeued)
             await HandoverRepository(work.session).reset_failed(key)
-            await AuditLog(work).record(DeadLetterRequeued(key.pdf))
         try:
             await enqueue(self.stores.queue, sidecar, content)
         except ChecksumMismatch:
@@ -70,7 +70,7 @@ class DeadLetterService:
         """Permanently delete a dead letter. Its records stay failed."""
         await self._require_exists(key)
         async with self.database.service_work(actor.as_service(key.organization_id)) as work:
-            await AuditLog(work).record(DeadLetterDiscarded(key.pdf))
+            await _record_event(work, key, DeadLetterDiscarded)
         await delete_job(self.stores.dead_letters, key)
 
     async def _require_exists(self, key: JobKey) -> None:
@@ -89,6 +89,12 @@ class DeadLetterService:
             raise NotRequeueable("The sidecar cannot be read, and Muniment has no matching document")
         record = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
         return build_sidecar(HandoverJob(key, row.bilko_document_id, row.details), record)
+
+
+async def _record_event(work: Work[Service], key: JobKey, event: type[DeadLetterEvent]) -> None:
+    """Record the event for each document whose hand-over failed with this job, or without one if we know none."""
+    for document_id in await HandoverRepository(work.session).list_failed_documents(key) or (None,):
+        await AuditLog(work).record(event(key.pdf, document_id))
 
 
 def without_attempt_state(sidecar: Sidecar) -> Sidecar:
@@ -158,6 +164,6 @@ class DeadLetterSweep:
 
     async def _delete(self, entry: QueueEntry) -> None:
         async with self.database.service_work(Service(entry.key.organization_id)) as work:
-            await AuditLog(work).record(DeadLetterExpired(entry.key.pdf))
+            await _record_event(work, entry.key, DeadLetterExpired)
         await delete_job(self.stores.dead_letters, entry.key)
         log.info("handover.dead_letter_expired", job_id=entry.key.pdf, since=entry.last_modified_at.isoformat())

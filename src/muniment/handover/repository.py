@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Text, cast, delete, exists, func, literal, literal_column, not_, or_, select, update
+from sqlalchemy import Text, case, cast, delete, exists, func, literal, literal_column, not_, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -84,9 +84,11 @@ class HandoverRepository:
     async def open(self, job: HandoverJob) -> OpenedRecord:
         """Open the record of a hand-over, or reopen a failed one. An archived record stays archived."""
         name, previous_status = await self._find_organization_and_status(job)
+        has_failed = HandoverRecord.archive_status == HandoverStatus.FAILED
         reopened = {
             "archive_status": HandoverStatus.PENDING,
-            "last_error": None,
+            "retry_count": case((has_failed, 0), else_=HandoverRecord.retry_count),
+            "last_error": case((has_failed, None), else_=HandoverRecord.last_error),
             "next_attempt_at": func.now() + RECHECK_INTERVAL,
             "updated_at": func.now(),
             "belongs_to_document": or_(HandoverRecord.belongs_to_document, literal(job.belongs_to_document)),
@@ -198,6 +200,13 @@ class HandoverRepository:
             HandoverRecord.r2_object_key == key.pdf, HandoverRecord.archive_status != HandoverStatus.ARCHIVED
         )
         return await self._session.scalar(waiting.order_by(HandoverRecord.created_at.desc()).limit(1))
+
+    async def list_failed_documents(self, key: JobKey) -> Sequence[UUID]:
+        """Return the documents whose records of this job are failed."""
+        failed = select(HandoverRecord.bilko_document_id).where(
+            HandoverRecord.r2_object_key == key.pdf, HandoverRecord.archive_status == HandoverStatus.FAILED
+        )
+        return (await self._session.scalars(failed.order_by(HandoverRecord.created_at))).all()
 
     async def reset_failed(self, key: JobKey) -> None:
         """Reset the failed records of this job to pending."""

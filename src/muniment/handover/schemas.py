@@ -100,7 +100,8 @@ class SubmissionRead(BaseModel):
 
 
 class HandoverEventRead(BaseModel):
-    """Event of a hand-over: submitted, confirmed in Paperless, or failed for good."""
+    """Event of a hand-over: submitted, confirmed in Paperless or failed; its dead letter requeued, discarded or
+    expired."""
 
     at: datetime
     action: str
@@ -126,7 +127,7 @@ class HandoverStatusRead(BaseModel):
     document_type: str | None
     archive_status: HandoverStatus
     attempts: int
-    """Failed attempts that count. After three, the job becomes a dead letter."""
+    """Failed attempts that count. After three, or one that is rejected, the job becomes a dead letter."""
     last_error: str | None
     paperless_doc_id: int | None
     paperless_doc_url: str | None

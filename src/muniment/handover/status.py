@@ -11,7 +11,14 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from muniment.audit.events import DocumentArchiveConfirmed, DocumentArchiveFailed, DocumentHandedOver
+from muniment.audit.events import (
+    DeadLetterDiscarded,
+    DeadLetterExpired,
+    DeadLetterRequeued,
+    DocumentArchiveConfirmed,
+    DocumentArchiveFailed,
+    DocumentHandedOver,
+)
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.audit.repository import TrailRepository
 from muniment.audit.tables import AuditEvent
@@ -24,7 +31,17 @@ from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database, Work
 
 HISTORY_LENGTH = 100
-_ACTIONS = (DocumentHandedOver.action, DocumentArchiveConfirmed.action, DocumentArchiveFailed.action)
+_ACTIONS = tuple(
+    event.action
+    for event in (
+        DocumentHandedOver,
+        DocumentArchiveConfirmed,
+        DocumentArchiveFailed,
+        DeadLetterRequeued,
+        DeadLetterDiscarded,
+        DeadLetterExpired,
+    )
+)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from muniment.handover.job_key import JobKey
 from muniment.handover.queue import HandoverStores, delete_job, find_sidecar, keep_paperless_document, undo_cancel
 from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import InvalidSidecar
-from muniment.handover.submission import DocumentHandover, build_sidecar
+from muniment.handover.submission import DocumentHandover, build_sidecar, open_record
 from muniment.handover.tables import HandoverRecord, Priority
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
@@ -129,15 +129,17 @@ class HandoverSweep:
             records = HandoverRepository(work.session)
             document = await records.find_document(row.bilko_document_id, row.sha256)
             original = document or await records.find_original(row.sha256)
-            name = await records.get_organization_name(row.organization_id)
         if original is None:
             return False
         if document is not None:
             await self._submit(row.organization_id, document.id)
             return True
-        content = Original.of(self.documents.objects, original)
-        with suppress(MunimentError):  # stored on the record
-            await self.documents.submissions.enqueue(_job_of(row), _record_of(row, name), content, will_retry=True)
+        job, content = _job_of(row), Original.of(self.documents.objects, original)
+        async with self.database.service_work(Service(row.organization_id)) as work:
+            record = await open_record(work, job)
+        if record.status is HandoverStatus.PENDING:
+            with suppress(MunimentError):  # stored on the record
+                await self.documents.submissions.enqueue(job, record, content, will_retry=True)
         return True
 
     async def _submit(self, organization_id: UUID, document_id: UUID) -> None:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from pydantic import SecretStr, field_validator
+from pydantic import NonNegativeInt, SecretStr, field_validator
 
 from muniment.handover.description import (
     DEFAULT_TITLE,
@@ -78,6 +78,9 @@ class ArchiverSettings(SettingsSection):
 
     interval: Duration = setting(timedelta(minutes=5), "Interval between passes", "MUNIMENT_ARCHIVER_INTERVAL")
     concurrency: int = setting(4, "Jobs processed at the same time", "MUNIMENT_ARCHIVER_CONCURRENCY")
+    uploads_ahead: NonNegativeInt = setting(
+        12, "Uploads that may wait for Paperless while other jobs are processed", "MUNIMENT_ARCHIVER_UPLOADS_AHEAD"
+    )
     batch: int = setting(1000, "Maximum number of jobs per pass, oldest first", "MUNIMENT_ARCHIVER_BATCH")
     label: str = setting("bilko", "Prefix of tags and custom fields in Paperless", "MUNIMENT_ARCHIVER_LABEL")
     internal_api_url: str | None = setting(

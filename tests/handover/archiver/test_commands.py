@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -80,7 +81,21 @@ async def test_run_ends_with_3_when_the_token_is_wrong(archiver_env_v3: Archiver
     code, _, said = await muniment(archiver_env_v3, "run", PAPERLESS_API_TOKEN="0" * 40)
 
     assert code == PassOutcome.NEEDS_OPERATOR
-    assert "Paperless rejected the API token" in said
+    assert said.strip() == "Paperless rejected the API token"
+
+
+async def test_run_ends_with_4_and_says_so_when_paperless_does_not_process_files(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
+    key = await archiver_env_v3.put()
+    archiver_env_v3.server.set(worker="stopped")
+    accepted, _, _ = await muniment(archiver_env_v3, "run", MUNIMENT_ARCHIVER_INTERVAL="1s")
+    await archiver_env_v3.rewrite(key, uploaded_at=archiver_env_v3.clock.now() - timedelta(hours=2))
+
+    code, _, said = await muniment(archiver_env_v3, "run", MUNIMENT_ARCHIVER_INTERVAL="1s")
+
+    assert (accepted, code) == (PassOutcome.DONE, PassOutcome.RETRY_LATER)
+    assert said.startswith("1 left\nPaperless accepted files but does not process them")
 
 
 async def test_setup_and_run_need_the_permission_to_see_tasks(archiver_env_v3: ArchiverEnvironment) -> None:

@@ -11,6 +11,8 @@ from tests.handover.archiver.environment import ArchiverEnvironment, open_archiv
 from tests.support.effects import SimulatedCrash
 
 JOBS = 5
+TASK_REQUESTS = 8
+"""A task takes longer than an upload, so that several uploads are open at the same time."""
 NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|[0-9]+")
 """What differs between two effects of one kind: ids, hashes, counts."""
 
@@ -25,11 +27,11 @@ async def put_jobs(archiver_env: ArchiverEnvironment, name: str) -> None:
     await archiver_env.put(f"{name} 4", document_type="contract")
 
 
-async def passed(archiver_env: ArchiverEnvironment, act: Act = do_nothing) -> list[str]:
+async def passed(archiver_env: ArchiverEnvironment, act: Act = do_nothing, *, concurrency: int = 1) -> list[str]:
     """Run one pass and return its effects."""
     effects = PassEffectRecorder(act)
     async with open_archiver(
-        archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
+        archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=concurrency)
     ) as archiver:
         effects.watch(archiver)
         with suppress(SimulatedCrash, BaseExceptionGroup):
@@ -67,10 +69,12 @@ def one_of_each_kind(effects: list[str]) -> list[int]:
     return sorted(numbers[turn % len(numbers)] for turn, numbers in enumerate(kinds.values()))
 
 
-async def check_deaths(archiver_env: ArchiverEnvironment, effects: list[str], numbers: Iterable[int]) -> None:
+async def check_deaths(
+    archiver_env: ArchiverEnvironment, effects: list[str], numbers: Iterable[int], *, concurrency: int = 1
+) -> None:
     for number in numbers:
         await put_jobs(archiver_env, f"dead after {number}")
-        assert len(await passed(archiver_env, crash_after(number))) > number
+        assert len(await passed(archiver_env, crash_after(number), concurrency=concurrency)) > number
         archiver_env.clock.advance(minutes=5)  # the lease expires
 
         await passed(archiver_env)
@@ -84,6 +88,25 @@ async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(
 ) -> None:
     effects = await undisturbed(archiver_env_v3)
     await check_deaths(archiver_env_v3, effects, one_of_each_kind(effects))
+
+
+@pytest.mark.slow
+async def test_with_several_uploads_open_its_death_repeats_none_and_loses_none(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
+    effects = await undisturbed(archiver_env_v3)
+    archiver_env_v3.server.set(task_requests=TASK_REQUESTS)
+    await check_deaths(archiver_env_v3, effects, one_of_each_kind(effects), concurrency=3)
+
+
+@pytest.mark.every_fault
+@pytest.mark.timeout(1200)
+async def test_with_several_uploads_open_it_may_die_after_every_single_effect(
+    archiver_env: ArchiverEnvironment,
+) -> None:
+    effects = await undisturbed(archiver_env)
+    archiver_env.server.set(task_requests=TASK_REQUESTS)
+    await check_deaths(archiver_env, effects, range(len(effects) - 1), concurrency=3)
 
 
 @pytest.mark.every_fault

@@ -153,6 +153,23 @@ async def test_a_report_of_a_duplicate_names_the_document_that_stays(
     assert f"Kept {first}, see also {second} " in context.report.warnings[0]
 
 
+async def test_our_own_duplicate_that_a_record_names_is_not_moved_to_the_trash(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
+    key = await archiver_env_v3.put()
+    async with open_archiver(archiver_env_v3.archiver()) as archiver:
+        ids = await archiver.build_objects().resolve(await archiver_env_v3.sidecar(key))
+        first, own = (archiver_env_v3.server.put_document(a_pdf(), tags=sorted(ids.tags)) for _ in range(2))
+        confirmed = {"paperless_doc_id": own, "paperless_doc_url": f"https://p/documents/{own}/"}
+        await archiver_env_v3.office.patch(archiver_env_v3.office.kb_id, key.pdf, "archived", **confirmed)
+        async with hold_lease(archiver_env_v3.stores.queue, archiver_env_v3.clock) as lease:
+            context = archiver._build_context(lease, PassReport())
+            await trash_own_duplicate(context, key, ids.identity_tags, own)
+
+    assert archiver_env_v3.server.documents(is_trashed=True) == []
+    assert f"Kept {own}, see also {first} " in context.report.warnings[0]
+
+
 async def test_a_document_with_our_tags_but_other_bytes_proves_nothing(archiver_env: ArchiverEnvironment) -> None:
     key = await archiver_env.put("the document")
     async with open_archiver(archiver_env.archiver()) as archiver:

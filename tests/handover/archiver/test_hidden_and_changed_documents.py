@@ -50,7 +50,7 @@ async def test_a_document_that_a_workflow_gave_to_another_owner_is_a_dead_letter
     assert f"document {document_id}," in reason
     assert "permission" in reason
     assert len(archiver_env.server.requests("upload")) == 1
-    assert archiver_env.rows()[key.pdf] == "failed"
+    assert archiver_env.office.rows("archive_status, retry_count") == [("failed", 1)]
 
 
 async def test_requeueing_it_uploads_nothing_while_it_is_hidden(archiver_env: ArchiverEnvironment) -> None:
@@ -159,7 +159,7 @@ async def test_a_file_that_paperless_stores_with_other_bytes_is_a_dead_letter_af
     assert archiver_env.notifier.titles == ["P1 Muniment archiver: dead-letters"]
     assert "did not store the file as it is" in await dead_letter_reason(archiver_env, key)
     assert len(archiver_env.server.requests("upload")) == 1
-    assert archiver_env.office.rows("archive_status, retry_count") == [("failed", 0)]
+    assert archiver_env.office.rows("archive_status, retry_count") == [("failed", 1)]
 
 
 async def test_requeueing_a_split_file_names_the_parts_and_uploads_it_once_they_are_gone(

@@ -86,6 +86,7 @@ async def test_a_job_with_three_failures_goes_to_the_dead_letters_untried(archiv
 
     assert archiver_env_v3.server.requests("upload") == []
     assert len(await archiver_env_v3.waiting(archiver_env_v3.office.dead_letters)) == 2
+    assert archiver_env_v3.office.rows("retry_count") == [3]
 
 
 async def test_what_the_archiver_does_not_know_in_a_sidecar_stays_there(archiver_env_v3: ArchiverEnvironment) -> None:

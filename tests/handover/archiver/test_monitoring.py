@@ -14,6 +14,7 @@ from muniment.storage.objects.folder.store import VersionedFolderStore
 from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.archiver.fakes import FakeClock, RecordingNotifier
 from tests.support.fake_paperless.faults import not_found_page, refused, server_error, unauthorized
+from tests.support.fake_paperless.outcomes import database_locked
 
 STOPPED = Alert("line-stopped", "P1", "Nothing is archived.")
 
@@ -121,6 +122,17 @@ async def test_more_than_five_failures_within_an_hour_are_told(alert_env: AlertH
     assert await alert_env.settle(failures=1) == ["many-failures"]
     alert_env.clock.advance(hours=2)
     assert await alert_env.settle(failures=5) == []
+
+
+async def test_a_job_that_fails_for_the_third_time_is_one_failure(archiver_env_v3: ArchiverEnvironment) -> None:
+    for number in range(3):
+        await archiver_env_v3.put(str(number), retry_count=2)
+    archiver_env_v3.server.next_uploads(database_locked(), times=3)
+
+    report = await archiver_env_v3.run()
+
+    assert report.actions == {"failed": 3, "dead_letter": 3}
+    assert archiver_env_v3.notifier.titles == ["P1 Muniment archiver: dead-letters"]
 
 
 async def test_what_was_remembered_in_another_way_is_told_once_more(alert_env: AlertHarness) -> None:

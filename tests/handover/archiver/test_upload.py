@@ -31,17 +31,20 @@ async def test_a_task_that_is_not_done_is_followed_by_the_next_pass(archiver_env
 async def test_days_without_paperless_worker_repeat_no_upload_and_make_no_dead_letter(
     archiver_env: ArchiverEnvironment,
 ) -> None:
+    await archiver_env.put("imported before the worker stopped")
+    await archiver_env.run()
     keys = [await archiver_env.put(str(number)) for number in range(3)]
     archiver_env.server.set(worker="stopped")
     await archiver_env.run()
 
     for _ in range(8):
         archiver_env.clock.advance(hours=12)
+        archiver_env.server.add_system_task("check_sanity")  # an admin looks for the cause
         report = await archiver_env.run()
         assert report.actions == {"left": 3}
         assert report.outcome is PassOutcome.RETRY_LATER
 
-    assert len(archiver_env.server.requests("upload")) == 3
+    assert len(archiver_env.server.requests("upload")) == 4
     assert [(await archiver_env.sidecar(key)).retry_count for key in keys] == [0, 0, 0]
     assert archiver_env.notifier.titles == ["P1 Muniment archiver: consumer_stalled"]
 
@@ -51,7 +54,7 @@ async def test_days_without_paperless_worker_repeat_no_upload_and_make_no_dead_l
     assert report.actions == {"archived": 3}
     assert report.outcome is PassOutcome.DONE
     assert set(archiver_env.rows().values()) == {"archived"}
-    assert len(archiver_env.documents()) == 3
+    assert len(archiver_env.documents()) == 4
     assert archiver_env.server.documents(is_trashed=True) == []
 
 

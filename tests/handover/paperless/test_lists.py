@@ -72,8 +72,9 @@ async def test_another_task_in_the_answer_is_not_believed(
 ) -> None:
     await fake_upload_target.send(b"%PDF- of a task %%EOF")
     [row] = [task for task in server.tasks() if task.file_name.endswith(".pdf")][-1:]
-    shown = {"id": 1, "task_id": row.task_id, "task_file_name": row.file_name, "status": "SUCCESS", "result": "x"}
-    server.fault("tasks.list", Fault(200, json.dumps([{**shown, "related_document": "7"}])))
+    shown = {"id": 1, "task_id": row.task_id, "task_name": "consume_file", "task_file_name": row.file_name}
+    shown |= {"status": "SUCCESS", "result": "x", "related_document": "7"}
+    server.fault("tasks.list", Fault(200, json.dumps([shown])))
     assert await fake_upload_target.paperless.find_task("11111111-1111-1111-1111-111111111111") is None
 
 

@@ -20,10 +20,25 @@ def work(state: State) -> None:
     """Advance every task to the current time."""
     if not state.unfinished or state.switches.worker == "stopped":
         return
+    if state.switches.task_requests and not _finishes_next(state):
+        return
     now = time.time()
+    if state.switches.task_requests:
+        first, *others = state.unfinished
+        state.unfinished = ([] if _advance(state, first, now) else [first]) + others
+        return
     waiting, state.unfinished = state.unfinished, []
     # What a split file becomes is queued behind everything else.
     state.unfinished = [task for task in waiting if not _advance(state, task, now)] + state.unfinished
+
+
+def _finishes_next(state: State) -> bool:
+    """Return whether this request is the last one for which the first task waits."""
+    state.requests_into_task += 1
+    if state.requests_into_task < state.switches.task_requests:
+        return False
+    state.requests_into_task = 0
+    return True
 
 
 def _advance(state: State, task: Task, now: float) -> bool:
@@ -79,7 +94,8 @@ def _split(state: State, task: Task, outcome: Outcome) -> None:
 
 
 def add_task(state: State, upload: Upload) -> Task:
-    due_at = time.time() + state.switches.task_delay
+    state.busy_until = max(time.time(), state.busy_until) + state.switches.task_seconds
+    due_at = state.busy_until + state.switches.task_delay
     task = Task(state.next_id("tasks"), str(uuid4()), upload, due_at, None, upload.owner, created=utc_now())
     state.tasks[task.id] = task
     return task

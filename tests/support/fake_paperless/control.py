@@ -4,12 +4,13 @@ import base64
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from tests.support.fake_paperless import objects
 from tests.support.fake_paperless.consumer import checksum_of, store
 from tests.support.fake_paperless.faults import Fault
 from tests.support.fake_paperless.outcomes import Outcome
-from tests.support.fake_paperless.state import Document, State, Switches, Upload, utc_now
+from tests.support.fake_paperless.state import Document, State, Switches, Task, Upload, utc_now
 
 Body = dict[str, Any]
 
@@ -51,6 +52,14 @@ def _make_thing(state: State, body: Body) -> int:
 
 def _forget_thing(state: State, body: Body) -> None:
     objects.delete(state, state.of_kind(body["kind"])[body["id"]])
+
+
+def _add_system_task(state: State, body: Body) -> None:
+    """Add a finished task that was never in the queue, as a command of an administrator does on 2.x."""
+    now = utc_now()
+    task = Task(state.next_id("tasks"), str(uuid4()), Upload("", b""), 0, None, None, "success", created=now, done=now)
+    task.name = body["name"]
+    state.tasks[task.id] = task
 
 
 def _forget_tasks(state: State, _: Body) -> None:
@@ -144,6 +153,7 @@ ACTIONS: Mapping[str, Callable[[State, Body], Any]] = {
     "put-document": _put_document,
     "make-thing": _make_thing,
     "forget-thing": _forget_thing,
+    "add-system-task": _add_system_task,
     "forget-tasks": _forget_tasks,
     "lose-queue": _lose_queue,
     "release": _release,

@@ -159,6 +159,10 @@ class FakePaperless:
     def delete_object(self, kind: str, key: int) -> None:
         self._control("forget-thing", kind=kind, id=key)
 
+    def add_system_task(self, name: str) -> None:
+        """Add a finished task that imports no file and needed no worker, such as `check_sanity`."""
+        self._control("add-system-task", name=name)
+
     def delete_tasks(self) -> None:
         self._control("forget-tasks")
 

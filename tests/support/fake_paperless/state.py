@@ -20,6 +20,11 @@ class Switches:
     """Seconds from the upload until the document exists."""
     task_lag: float = 0
     """Seconds from then until the task reports it."""
+    task_seconds: float = 0
+    """Seconds that the worker takes for one task. It processes one after the other."""
+    task_requests: int = 0
+    """Requests that arrive while the worker processes one task, one after the other: tasks that take time without
+    depending on it."""
     worker: str = "running"
     """`running`, `stopped` (tasks wait), `killed` (its current task stays started forever)."""
     workflow_owner: int | None = None
@@ -113,6 +118,7 @@ class Task:
     half_written_reads: int = 0
     is_split: bool = False
     is_acknowledged: bool = False
+    name: str = "consume_file"
 
 
 @dataclass
@@ -127,6 +133,9 @@ class State:
     outcomes: list[Outcome] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     token_attempts: list[float] = field(default_factory=list)
+    busy_until: float = 0
+    """When the worker is done with everything that was uploaded, if a task takes time."""
+    requests_into_task: int = 0
     _last_ids: dict[str, int] = field(default_factory=dict)
 
     def next_id(self, of: str) -> int:

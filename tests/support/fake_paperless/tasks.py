@@ -77,8 +77,8 @@ def _version_10(task: Task) -> dict[str, Any]:
     return {
         "id": task.id,
         "task_id": task.task_id,
-        "task_type": "consume_file",
-        "task_type_display": "Consume File",
+        "task_type": task.name,
+        "task_type_display": task.name.replace("_", " ").title(),
         "trigger_source": "api_upload",
         "trigger_source_display": "API Upload",
         "status": task.status,
@@ -101,8 +101,8 @@ def _version_9(call: Call, task: Task) -> dict[str, Any]:
     row = {
         "id": task.id,
         "task_id": task.task_id,
-        "task_name": "consume_file",
-        "task_file_name": task.upload.file_name,
+        "task_name": task.name,
+        "task_file_name": task.upload.file_name or None,
         "type": "auto_task" if call.flavour == 2 else "manual_task",
         "status": task.status.upper(),
         "date_created": task.created,
@@ -125,6 +125,8 @@ def _result_9(call: Call, task: Task) -> tuple[str | None, int | None]:
         return _message(task), None
     if task.status != "success":
         return None, None
+    if task.name != "consume_file":
+        return "No issues found.", None
     if task.outcome and task.outcome.is_without_id:
         return "Barcode splitting complete!", None
     return f"Success. New document id {task.document_id} created", task.document_id

@@ -26,6 +26,7 @@ from muniment.handover.archiver.pass_context import (
     PassOutcome,
     PassReport,
 )
+from muniment.handover.archiver.upload_pipeline import UploadPipeline
 from muniment.handover.description import DocumentDescription
 from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.job_key import JobKey
@@ -117,6 +118,7 @@ class Archiver:
             CircuitBreaker(self.clock.now() + self.options.task_wait_budget),
             TrashCache(self.paperless),
             ConsumerProgress(self.paperless, self.clock, self.options.task_deadline),
+            UploadPipeline(self.options.concurrency, self.options.uploads_ahead),
             ContentIndex(self.stores.dead_letters),
             report,
         )
@@ -133,18 +135,26 @@ class Archiver:
         """
         remaining = iter(items)
 
+        async def process_next() -> bool:
+            if context.breaker.is_open or (item := next(remaining, None)) is None:
+                return False
+            try:
+                result = await process(context, item)
+            except MunimentError as error:
+                context.breaker.stop(error)
+                return False
+            if result is not None:
+                self._publish(context.report, result)
+            return True
+
         async def work() -> None:
-            while not context.breaker.is_open and (item := next(remaining, None)) is not None:
-                try:
-                    result = await process(context, item)
-                except MunimentError as error:
-                    context.breaker.stop(error)
-                    return
-                if result is not None:
-                    self._publish(context.report, result)
+            is_left = True
+            while is_left:
+                async with context.pipeline.slot():
+                    is_left = await process_next()
 
         async with asyncio.TaskGroup() as workers:
-            for _ in range(self.options.concurrency):
+            for _ in range(context.pipeline.max_jobs):
                 workers.create_task(work())
 
     async def _process_group(self, context: PassContext, keys: Sequence[JobKey]) -> None:
@@ -171,6 +181,7 @@ class Archiver:
             self.metrics.processed.inc()
             self.metrics.latency.observe(max(0.0, (now - result.sidecar.timestamp).total_seconds()))
         elif result.is_failed_in_pass:
+            report.failed_jobs += 1
             self.metrics.failed.inc()
         log_job(result, now)
 
@@ -179,11 +190,10 @@ class Archiver:
         if report.outcome is PassOutcome.NEEDS_OPERATOR:
             self.metrics.auth_errors.inc()
         if report.outcome is not PassOutcome.LEASE_HELD:
-            failures = report.actions[JobAction.FAILED] + report.actions[JobAction.DEAD_LETTER]
             await self.alerts.update(
                 _alert_conditions(report),
                 depth=report.queue_depth,
-                failures=failures,
+                failures=report.failed_jobs,
                 is_complete=report.stopped_by is None,
             )
         self.metrics.last_pass.set(self.clock.now().timestamp())

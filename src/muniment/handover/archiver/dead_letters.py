@@ -5,6 +5,8 @@ docs/contracts.md#archiver-outages).
 """
 
 import hashlib
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -20,12 +22,17 @@ from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
 from muniment.storage.objects.port import JSON_CONTENT_TYPE, PDF_CONTENT_TYPE, ObjectNotFound, VersionedObjectStore
 
 
-async def move_to_dead_letters(context: PassContext, key: JobKey, reason: str) -> Sidecar | None:
-    """Move both objects, or the one that exists, and return the sidecar if it can be read. Idempotent."""
+async def move_to_dead_letters(
+    context: PassContext, key: JobKey, reason: str, *, counts: bool = False
+) -> Sidecar | None:
+    """Move both objects, or the one that exists, and return the sidecar if it can be read. Idempotent.
+
+    With `counts` the pass is an attempt of the job, unless it has none left and was not tried.
+    """
     queue, dead_letters = context.stores.queue, context.stores.dead_letters
     await context.lease.check()
     await _copy_pdf(queue, dead_letters, key)
-    sidecar = await _copy_sidecar(queue, dead_letters, key, reason)
+    sidecar = await _copy_sidecar(queue, dead_letters, key, lambda read: _with_reason(read, reason, counts=counts))
     await _report_failed(context, key, sidecar, reason)
     context.dead_letters.add(key)
     await delete_job_objects(context, key)
@@ -58,14 +65,15 @@ async def _copy_pdf(queue: VersionedObjectStore, dead_letters: VersionedObjectSt
 
 
 async def _copy_sidecar(
-    queue: VersionedObjectStore, dead_letters: VersionedObjectStore, key: JobKey, reason: str
+    queue: VersionedObjectStore, dead_letters: VersionedObjectStore, key: JobKey, change: Callable[[Sidecar], Sidecar]
 ) -> Sidecar | None:
     try:
         data = await queue.get(key.sidecar)
     except ObjectNotFound:
         return None
-    sidecar = _with_reason(data, reason)
-    if sidecar is not None:
+    sidecar = None
+    with suppress(InvalidSidecar):  # copied as it is
+        sidecar = change(parse_sidecar(data))
         data = sidecar.to_bytes()
     async with dead_letters.writer(key.sidecar, content_type=JSON_CONTENT_TYPE) as writer:
         await writer.write(data)
@@ -74,11 +82,9 @@ async def _copy_sidecar(
     return sidecar if sidecar is not None and sidecar.key == key else None
 
 
-def _with_reason(data: bytes, reason: str) -> Sidecar | None:
-    try:
-        return replace(parse_sidecar(data), last_error=reason)
-    except InvalidSidecar:
-        return None
+def _with_reason(sidecar: Sidecar, reason: str, *, counts: bool) -> Sidecar:
+    is_attempt = counts and sidecar.retry_count < MAX_RETRIES
+    return replace(sidecar, last_error=reason, retry_count=sidecar.retry_count + is_attempt)
 
 
 async def _compute_sha256(store: VersionedObjectStore, key: str) -> str:

@@ -46,7 +46,7 @@ async def process_job(context: PassContext, key: JobKey) -> JobResult:
         sidecar = job.sidecar if job else None
         return JobResult(key, JobAction.FAILED, sidecar, started_at, error=error.message, failure=error)
     except JobRejected as error:
-        sidecar = await move_to_dead_letters(context, key, error.message)
+        sidecar = await move_to_dead_letters(context, key, error.message, counts=True)
         return JobResult(key, JobAction.DEAD_LETTER, sidecar, started_at, error=error.message)
     return JobResult(key, JobAction.ARCHIVED, job.sidecar, started_at, document.id)
 

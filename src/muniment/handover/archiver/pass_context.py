@@ -11,6 +11,7 @@ from muniment.handover.archiver.consumer_progress import ConsumerProgress
 from muniment.handover.archiver.job_state import JobAction, JobResult
 from muniment.handover.archiver.lease import Lease, LeaseHeld, LeaseLost
 from muniment.handover.archiver.paperless_objects import PaperlessObjects, TrashCache
+from muniment.handover.archiver.upload_pipeline import UploadPipeline
 from muniment.handover.internal.client import ApiAccessDenied, InternalApiClient
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.client import PaperlessClient
@@ -92,6 +93,8 @@ class PassReport:
     """Number of jobs by what was done with them."""
     failures: list[JobResult] = field(default_factory=list)
     """Failed jobs, until the end of the pass decides whether their failures count."""
+    failed_jobs: int = 0
+    """Jobs that failed while they were processed. One that became a dead letter in the same pass counts once."""
     warnings: list[str] = field(default_factory=list)
     """Messages for people that require no action."""
     stopped_by: MunimentError | None = None
@@ -128,6 +131,9 @@ class ArchiverOptions:
 
     paperless_url: str
     concurrency: int = 4
+    """Jobs processed at the same time, not counting uploads that wait for Paperless."""
+    uploads_ahead: int = 12
+    """Uploads that may wait for Paperless while other jobs are processed."""
     batch_size: int = 1000
     task_deadline: timedelta = timedelta(hours=24)
     """Time for which later tasks must have been finished before an upload counts as lost."""
@@ -151,5 +157,6 @@ class PassContext:
     breaker: CircuitBreaker
     trash: TrashCache
     consumer: ConsumerProgress
+    pipeline: UploadPipeline
     dead_letters: ContentIndex
     report: PassReport

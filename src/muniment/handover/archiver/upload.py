@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 
 from muniment.handover.archiver.completion import different_content, matches_sha256, stored_differently
 from muniment.handover.archiver.existing_copies import (
@@ -127,18 +128,19 @@ async def _handle_failure(
 
 
 async def _poll_task(context: PassContext, task_id: str) -> ConsumeTask | None:
-    """Poll the task until it finishes or the wait budget is used up."""
-    until = min(context.clock.now() + TASK_WAIT, context.breaker.poll_until)
-    polls = 0
-    while True:
-        try:
-            task = await context.paperless.find_task(task_id)
-        except OutcomeUnknown as error:
-            raise TaskStatusUnknown(error.message) from None
-        if task is None or task.is_done or not _may_poll(context, until):
-            return task
-        await context.clock.sleep(_POLL_SECONDS[min(polls, len(_POLL_SECONDS) - 1)])
-        polls += 1
+    """Poll the task until it finishes or the wait budget is used up. Other jobs are uploaded meanwhile."""
+    async with context.pipeline.turn():
+        until = min(context.clock.now() + TASK_WAIT, context.breaker.poll_until)
+        for polls in count():
+            try:
+                task = await context.paperless.find_task(task_id)
+            except OutcomeUnknown as error:
+                raise TaskStatusUnknown(error.message) from None
+            if task is None or task.is_done or not _may_poll(context, until):
+                break
+            async with context.pipeline.paused():
+                await context.clock.sleep(_POLL_SECONDS[min(polls, len(_POLL_SECONDS) - 1)])
+        return task
 
 
 def _may_poll(context: PassContext, until: datetime) -> bool:

@@ -31,6 +31,8 @@ from muniment.handover.paperless.transport import CloudflareAccess, PaperlessTra
 
 _TEXT_FIELD_TYPES = ("string", "longtext")
 _NO_MATCHING = {"matching_algorithm": 0, "match": "", "is_insensitive": False}
+_IMPORT_TASK = "consume_file"
+"""Name of the tasks that import a file. A server has others, and those of commands run without its queue."""
 _MAX_RESULTS = 100
 """Limit of a filtered list. Paperless ignores filters that it does not know and lists everything."""
 MAX_TITLE_CHARACTERS = 127
@@ -290,7 +292,7 @@ class PaperlessClient:
         return task
 
     async def list_tasks(self) -> list[ConsumeTask]:
-        """Return all tasks, oldest first. Expensive: reads the whole task history."""
+        """Return all import tasks, oldest first. Expensive: reads the whole task history."""
         return sorted(await self._list_tasks({}), key=lambda task: task.id)
 
     async def list_tasks_by_file_name(self, name: str) -> list[ConsumeTask]:
@@ -307,7 +309,7 @@ class PaperlessClient:
         if not isinstance(response, list):
             raise OutcomeUnknown("Paperless returned an unexpected response")
         with expect_shape():
-            return [ConsumeTask.parse(row) for row in response]
+            return [ConsumeTask.parse(row) for row in response if row["task_name"] == _IMPORT_TASK]
 
     # Trash
 
