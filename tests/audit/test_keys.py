@@ -4,7 +4,8 @@ import base64
 
 import pytest
 
-from muniment.audit.heads import HeadSigner
+from muniment.audit.hashing import to_rfc3339
+from muniment.audit.heads import Head, HeadRepository, HeadSigner
 from muniment.audit.keys import (
     SigningKeyMismatch,
     SigningKeyReused,
@@ -14,6 +15,8 @@ from muniment.audit.keys import (
 )
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
+from muniment.storage.db.base import now
+from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.audit.trail import Trail
@@ -64,6 +67,16 @@ def with_key(trail: Trail, database: Database, objects: FolderObjectStore, signe
     return Trail(trail.seed, trail.sealer, heads, verification, trail.organization_id)
 
 
+async def forge_head(trail: Trail, database: Database, signer: Signer) -> None:
+    """Sign the end of the chain with any key, after one more event."""
+    trail.write()
+    await trail.seal()
+    seq, found = trail.seed.rows("SELECT seq, hash FROM audit_seals ORDER BY seq DESC LIMIT 1")[0]
+    head = Head(trail.chain, seq, found.hex(), to_rfc3339(now()), seq - 1, signer.key_id).signed_by(signer)
+    async with database.service_work(Service(trail.organization_id)) as work:
+        await HeadRepository(work.session).add_once(head)
+
+
 async def test_what_older_keys_signed_is_in_order_after_each_replacement(
     trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
 ) -> None:
@@ -84,8 +97,22 @@ async def test_a_head_by_a_key_that_had_been_replaced_is_found(
     await rotate_key(database, SECOND)
     new = with_key(trail, database, objects, SECOND)
     await new.write_sealed()
-    await trail.write_sealed()  # someone still has the old key
+    await forge_head(trail, database, signer)  # someone still has the old key
     assert "which had already been replaced" in (await new.problems())[0]
+
+
+async def test_a_process_that_still_has_a_replaced_key_leaves_the_heads_to_others(
+    trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
+) -> None:
+    await register_first_key(database, signer)
+    await rotate_key(database, SECOND)
+    new = with_key(trail, database, objects, SECOND)
+    await new.write_sealed()
+    await trail.write_sealed()  # it has not been restarted yet
+    assert trail.seed.rows("SELECT seq, key_id FROM audit_heads") == [(1, SECOND.key_id)]
+    await new.sign()
+    assert trail.seed.one("SELECT max(seq) FROM audit_heads") == 2
+    assert await new.problems() == []
 
 
 async def test_a_key_that_was_slipped_in_vouches_for_nothing(
@@ -105,7 +132,7 @@ async def test_a_key_that_was_slipped_in_vouches_for_nothing(
 
 
 async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
-    trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
+    trail: Trail, database: Database, signer: Signer
 ) -> None:
     await register_first_key(database, signer)
     trail.tamper("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
@@ -113,7 +140,7 @@ async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
         "audit_keys",
         key_id=SECOND.key_id, public_key=SECOND.public_key, at="2026-01-01T00:00:00Z", signature=b"rubbish",
     )  # fmt: skip
-    await with_key(trail, database, objects, SECOND).write_sealed()
+    await forge_head(trail, database, SECOND)
     assert "does not belong to this installation" in (await trail.problems())[0]
 
 

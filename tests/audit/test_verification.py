@@ -1,18 +1,23 @@
 """Every change to the audit log by a superuser of the database is detected (docs/design.md#i7)."""
 
 import json
+from collections.abc import AsyncIterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from muniment.audit import sealing
 from muniment.audit.hashing import INSTALLATION_CHAIN, event_hash, genesis_hash, link_hash, payload_hash, to_rfc3339
-from muniment.audit.heads import Head, head_object_key
+from muniment.audit.heads import Head, HeadSigner, head_object_key
 from muniment.audit.sealing import envelope_of
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent
+from muniment.audit.verification import Verification
 from muniment.storage.db.base import now
+from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectInfo
 from tests.audit.trail import Trail
 
 CHANGES = {
@@ -262,6 +267,26 @@ async def test_a_head_that_is_missing_inside_is_found(trail: Trail) -> None:
     assert await trail.problems() == ["A signed head between seq 1 and 3 was removed"]
 
 
+async def test_heads_that_two_processes_sign_at_the_same_time_are_in_order(
+    trail: Trail, database: Database, tmp_path: Path, signer: Signer
+) -> None:
+    class SlowerStore(FolderObjectStore):
+        """While this one writes a head, another process signs a later one."""
+
+        async def put_if_absent(self, key: str, data: bytes, *, content_type: str | None = None) -> bool:
+            await trail.write_sealed()
+            return await super().put_if_absent(key, data, content_type=content_type)
+
+    trail.write()
+    await trail.seal()
+    await HeadSigner(database, SlowerStore(tmp_path / "blobs"), signer).sign_chain(trail.organization_id)
+    await trail.write_sealed()
+    assert trail.seed.rows("SELECT seq, previous_seq FROM audit_heads ORDER BY seq") == [(1, 0), (2, 0), (3, 2)]
+    assert await trail.problems() == []
+    trail.tamper("DELETE FROM audit_heads WHERE seq = 2")
+    assert await trail.problems() == ["A signed head between seq 1 and 3 was removed"]
+
+
 async def test_an_event_that_was_kept_from_its_seal_is_found(trail: Trail) -> None:
     await trail.write_sealed(2)
     trail.write()
@@ -303,3 +328,44 @@ async def test_a_long_chain_is_walked_in_batches_and_tells_how_far_it_is(trail: 
 
 async def test_an_unknown_chain_is_empty_and_in_order(trail: Trail) -> None:
     assert (await trail.verification.verify(uuid4())).is_intact
+
+
+class ListedStore(FolderObjectStore):
+    """Notes which objects were listed."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.listed: list[str] = []
+
+    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
+        async for info in super().list(prefix, after=after):
+            self.listed.append(info.key)
+            yield info
+
+
+async def test_without_time_no_chains_are_looked_for_outside(
+    trail: Trail, database: Database, tmp_path: Path, signer: Signer
+) -> None:
+    await trail.write_sealed()
+    objects = ListedStore(tmp_path / "blobs")  # each chain takes a request
+    chains = Verification(database, objects, signer).iter_chains(keep_going=lambda: objects.listed == [])
+    assert [chain async for chain in chains] == [None, trail.organization_id]
+    assert len(objects.listed) == 1
+
+
+async def test_without_time_only_the_newest_head_is_checked_however_long_the_chain_is(
+    trail: Trail, database: Database, tmp_path: Path, signer: Signer
+) -> None:
+    for _ in range(5):
+        await trail.write_sealed()
+    trail.write()
+    trail.tamper("DELETE FROM audit_unsealed")  # finding it would mean to read every event
+    objects = ListedStore(tmp_path / "blobs")
+    verification = Verification(database, objects, signer)
+    verdict = await verification.verify(trail.organization_id, keep_going=lambda: False)
+    assert (verdict.is_intact, verdict.is_complete) == (True, False)
+    assert objects.listed == [head_object_key(trail.chain, 5)]
+    trail.tamper("DELETE FROM audit_heads WHERE seq > 2")
+    trail.tamper("DELETE FROM audit_seals WHERE seq > 2")
+    [problem] = (await verification.verify(trail.organization_id, keep_going=lambda: False)).problems
+    assert "its end was removed" in problem.sentence

@@ -68,7 +68,15 @@ async def verify_trail(
     return schemas.VerdictRead.of(await cancel_on_disconnect(request, verdict))
 
 
-@router.get("/export", response_class=StreamingResponse)
+EXPORT_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {kind: {"schema": {"type": "string"}} for kind in ("application/jsonl", "text/csv")},
+        "description": "The events as JSON Lines or CSV",
+    }
+}
+
+
+@router.get("/export", response_class=StreamingResponse, responses=EXPORT_RESPONSE)
 async def export_trail(
     services: CurrentServices,
     principal: CurrentPrincipal,

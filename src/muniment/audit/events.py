@@ -168,24 +168,32 @@ class DocumentArchiveFailed(HandoverEvent):
 
 
 @dataclass(frozen=True)
-class DeadLetterRequeued(Event):
+class DeadLetterEvent(Event):
+    """Event of a dead letter, recorded for each document of its job: it is part of the document's history."""
+
+    job_id: str
+    doc_id: UUID | None = None
+
+    @property
+    def document_id(self) -> UUID | None:
+        return self.doc_id
+
+
+@dataclass(frozen=True)
+class DeadLetterRequeued(DeadLetterEvent):
     action = "dead_letter_requeued"
-    job_id: str
 
 
 @dataclass(frozen=True)
-class DeadLetterDiscarded(Event):
+class DeadLetterDiscarded(DeadLetterEvent):
     action = "dead_letter_discarded"
-    job_id: str
 
 
 @dataclass(frozen=True)
-class DeadLetterExpired(Event):
+class DeadLetterExpired(DeadLetterEvent):
     """A dead letter was deleted. Muniment still has the original, which can be handed over again."""
 
     action = "dead_letter_expired"
-
-    job_id: str
 
 
 @dataclass(frozen=True)

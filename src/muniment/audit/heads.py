@@ -11,11 +11,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import structlog
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.hashing import canonical_json, chain_of, genesis_hash, link_hash, to_rfc3339
+from muniment.audit.keys import KeyRepository
 from muniment.audit.sealing import BATCH, SealRepository
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditHead
@@ -24,6 +26,8 @@ from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.objects.port import ObjectStore
+
+log = structlog.get_logger()
 
 OBJECT_PREFIX = "audit/heads"
 """Prefix of the signed heads in the object store. They are neither documents nor orphans."""
@@ -107,7 +111,11 @@ class HeadSigner:
         self._signer = signer
 
     async def sign_chain(self, organization_id: UUID | None) -> None:
-        """Sign the end of the chain if it has grown. Raise `ChainBroken` if it does not continue the last head."""
+        """Sign the end of the chain if it has grown. Raise `ChainBroken` if it does not continue the last head.
+
+        A process that was not restarted after the key was replaced leaves this to the others: a head by the old key
+        after one by the new key would look forged.
+        """
         signer = self._signer.current()
         head = await self._new_head(organization_id, signer.key_id)
         if head is None:
@@ -122,6 +130,9 @@ class HeadSigner:
             last = await HeadRepository(work.session).find_newest(chain)
             seq, digest = await SealRepository(work.session).find_last(chain) or (0, b"")
             if seq == (last.seq if last else 0):
+                return None
+            if await KeyRepository(work.session).is_replaced(key_id):
+                log.warning("audit.key_replaced", chain=str(chain), key_id=key_id)
                 return None
             await _require_continuity(work, chain, last, until=seq)
         return Head(chain, seq, digest.hex(), to_rfc3339(now()), last.seq if last else 0, key_id)
@@ -179,6 +190,10 @@ class StoredHeads:
             pass
         return self._current_key == key
 
+    def skip_to(self, seq: int) -> None:
+        """Continue with the head of this number. Earlier ones are not listed."""
+        self._keys = list_head_keys(self._objects, self._chain, after=head_object_key(self._chain, seq - 1))
+
     async def newest(self) -> Head | None:
         """Return the last head, or `UnreadableHead` with its key. Nothing can be asked afterwards."""
         while await self._advance():
@@ -200,8 +215,8 @@ class StoredHeads:
         return head
 
 
-async def list_head_keys(objects: ObjectStore, chain: UUID) -> AsyncIterator[str]:
-    async for found in objects.list(f"{OBJECT_PREFIX}/{chain}/"):
+async def list_head_keys(objects: ObjectStore, chain: UUID, *, after: str = "") -> AsyncIterator[str]:
+    async for found in objects.list(f"{OBJECT_PREFIX}/{chain}/", after=after):
         yield found.key
 
 

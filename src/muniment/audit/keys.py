@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -122,6 +122,10 @@ class KeyRepository:
             PublicKey(row.key_id, row.public_key, row.previous_key_id, to_rfc3339(row.at), row.signature)
             for row in rows
         ]
+
+    async def is_replaced(self, key_id: str) -> bool:
+        """Return whether the key has a successor."""
+        return bool(await self._session.scalar(select(exists().where(AuditKey.previous_key_id == key_id))))
 
     async def add_once(self, signer: Signer, previous: PublicKey | None) -> bool:
         """Add a key after `previous`. Return False if another process was first."""

@@ -62,7 +62,7 @@ async def rotate_generated_key(settings: Settings) -> tuple[str, str | None]:
     stores = build_stores(settings)
     try:
         await stores.database.require_current_schema()
-        return await rotate_signing_key(stores.database, signing_key_file(settings))
+        return await rotate_signing_key(stores.database, stores.locks, signing_key_file(settings))
     finally:
         await stores.close()
 
