@@ -11,10 +11,10 @@ ME = "/api/v1/auth/me"
 LOGIN = "/api/v1/auth/login"
 
 
-async def log_in(api: RunningApi, email: str, password: str = PASSWORD) -> httpx.Response:
+async def log_in(api: RunningApi, email: str, password: str = PASSWORD, **more: object) -> httpx.Response:
     """Try to sign in once, with a client without cookies."""
     async with fresh_client(api) as client:
-        return await client.post(LOGIN, json={"email": email, "password": password})
+        return await client.post(LOGIN, json={"email": email, "password": password, **more})
 
 
 def browser_of(api: RunningApi, seed: Seed, person: Person) -> httpx.AsyncClient:

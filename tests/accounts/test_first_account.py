@@ -157,6 +157,17 @@ async def test_deactivated_account_cannot_redeem_its_link(api: RunningApi, ensur
     assert await redeem(api, first.link_secret) == 401
 
 
+async def test_link_that_was_refused_works_once_the_account_is_active_again(
+    api: RunningApi, ensure: Ensure, seed: Seed
+) -> None:
+    first = ensure()
+    assert first
+    seed.execute("UPDATE users SET is_active = false")
+    assert await redeem(api, first.link_secret) == 401
+    seed.execute("UPDATE users SET is_active = true")
+    assert [await redeem(api, first.link_secret) for _ in range(2)] == [200, 401]
+
+
 async def test_unfit_email_is_refused_and_nothing_is_made(ensure: Ensure, seed: Seed) -> None:
     with pytest.raises(InvalidEmail):
         ensure("no address", PASSWORD)

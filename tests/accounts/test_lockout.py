@@ -6,6 +6,8 @@ from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 ME = "/api/v1/auth/me"
+ATTEMPTS = 10
+"""A check that takes longer than two seconds counts as failed, which can happen while other tests use all cores."""
 
 
 @pytest.mark.parametrize("change", [{"password": "a new password"}, {"is_active": False}])
@@ -34,5 +36,8 @@ async def test_a_slash_too_many_is_no_redirect_that_could_lead_out_of_encryption
 
 
 async def test_ready_says_degraded_when_only_the_worker_is_missing(api: RunningApi) -> None:
-    answer = await api.anonymous.get("/health/ready")
+    for _ in range(ATTEMPTS):
+        answer = await api.anonymous.get("/health/ready")
+        if answer.status_code == 200:
+            break
     assert (answer.status_code, answer.json()["status"]) == (200, "degraded")

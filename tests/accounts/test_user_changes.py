@@ -82,7 +82,7 @@ async def test_email_can_be_changed_and_is_the_new_way_to_sign_in(api: RunningAp
 
 async def test_unfit_change_is_refused_and_leaves_no_trace(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
-    seed.person(email="taken@example.org")
+    seed.person(admin.organization_id, email="taken@example.org")
     person = seed.person(admin.organization_id)
     unfit: list[tuple[dict[str, object], int]] = [
         ({"email": "TAKEN@example.org"}, 409),

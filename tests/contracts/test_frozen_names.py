@@ -16,7 +16,7 @@ from muniment.audit import events
 from muniment.documents.runs import RunPurpose, RunStatus
 from muniment.errors import MunimentError
 from muniment.processing.pipeline.artifact_builder import _diagram_key
-from muniment.processing.pipeline.nodes.extract_text import _lock_name
+from muniment.processing.pipeline.nodes.extract_text import compute_lock_name
 from muniment.processing.readers.contract import ExtractionMethod, Figure, FigureKind, ParagraphKind, ReadingOptions
 from muniment.processing.readers.errors import UnreadableCode
 from muniment.processing.runs.deaths import QUARANTINED, MortalProcess
@@ -114,7 +114,7 @@ def test_a_reading_has_the_fingerprint_that_it_always_had() -> None:
 
 def test_workers_of_two_versions_wait_for_the_same_lock() -> None:
     key = ArtifactKey(None, "k1:abc", ReadingVariant(1, "f00"))
-    assert _lock_name(key) == "compute k1:abc Variant(algorithm_version=1, params_fingerprint='f00')"
+    assert compute_lock_name(key) == "compute k1:abc Variant(algorithm_version=1, params_fingerprint='f00')"
 
 
 def test_a_diagram_keeps_the_key_that_notes_refer_to() -> None:

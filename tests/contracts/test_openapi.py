@@ -121,6 +121,56 @@ def test_every_operation_lists_its_errors_and_every_422_has_one_shape() -> None:
                 assert operation["responses"]["422"] == {"$ref": "#/components/responses/Error422"}
 
 
+DOCUMENT = "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}"
+
+
+@pytest.mark.parametrize(
+    ("operation", "statuses"),
+    [
+        (f"get {DOCUMENT}/download", {"206", "416"}),
+        (f"get {DOCUMENT}/pages/{{number}}/image", {"304", "413", "415", "429"}),
+        (f"get {DOCUMENT}/diagrams/{{key}}/image", {"304", "413", "415", "429"}),
+        ("get /api/v1/events", {"429"}),
+        ("post /api/v1/auth/login", {"408", "413"}),
+        ("get /api/v1/auth/me", {"413"}),
+    ],
+)
+def test_statuses_that_few_requests_get_are_listed(operation: str, statuses: set[str]) -> None:
+    method, path = operation.split()
+    assert statuses <= set(build_documented_app().openapi()["paths"][path][method]["responses"])
+
+
+def test_every_successful_response_has_its_body() -> None:
+    for path, operations in build_documented_app().openapi()["paths"].items():
+        for method, operation in operations.items():
+            for status, response in operation["responses"].items():
+                has_body = "content" in response or "$ref" in response
+                assert has_body is (status not in ("204", "304")), f"{method} {path} {status}"
+
+
+def test_whoever_may_wait_for_the_queue_gets_the_code_of_the_quota() -> None:
+    paths = build_documented_app().openapi()["paths"]
+    for path in (
+        f"{DOCUMENT}/retry",
+        f"{DOCUMENT}/replace",
+        f"{DOCUMENT}/replace/retry",
+        DOCUMENT[: -len("/{doc_id}")],
+    ):
+        body = paths[path]["post"]["responses"]["429"]["content"]["application/json"]["schema"]
+        assert {"$ref": "#/components/schemas/QuotaBody"} in body["anyOf"], path
+
+
+async def test_responses_without_json_are_as_documented(api: RunningApi, seed: Seed) -> None:
+    person = seed.person()
+    kb_id = seed.knowledge_base(person)
+    async with api.client(person) as client:
+        uploaded = await client.post(f"/api/v1/knowledge-bases/{kb_id}/documents", files={"file": ("a.txt", b"Text.")})
+        url = f"/api/v1/knowledge-bases/{kb_id}/documents/{uploaded.json()['id']}/download"
+        assert (await client.get(url, headers={"Range": "bytes=0-1"})).status_code == 206
+        large = await client.request("GET", "/api/v1/auth/me", content=bytes(2_000_000))
+        assert (large.status_code, set(large.json())) == (413, {"detail"})
+
+
 async def test_invalid_input_has_the_same_body_whoever_finds_it(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         by_the_schema = await client.post("/api/v1/users", json={"email": 1})

@@ -41,6 +41,7 @@ from muniment.reconcile.object_references import ObjectReferenceRepository
 from muniment.reconcile.overdue import OverdueRepository
 from muniment.reconcile.report import Report, ReportRepository
 from muniment.search.external_index.state import IndexStateRepository
+from muniment.search.indexing.partial_vectors import PartialVectorRepository
 from muniment.search.indexing.repository import IndexRepository, NewIndex
 from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.repository import SearchRepository
@@ -162,6 +163,11 @@ def _candidate(world: World) -> Candidate:
 
 
 OTHER_MODEL = IndexingVariant(fingerprint="another", model="another", dimensions=3)
+
+
+def _partial_vectors(session: AsyncSession, world: World) -> PartialVectorRepository:
+    artifact = TextArtifact(id=world.indexed_text_id, organization_id=world.organization_id)
+    return PartialVectorRepository(session, artifact, MODEL)
 
 
 def _new_index(world: World) -> NewIndex:
@@ -290,7 +296,7 @@ QUERIES: dict[str, Query] = {
     "LedgerRepository.mark_failed": lambda s, w: LedgerRepository(s).mark_failed(w.deletion_id, "test"),
     "LedgerRepository.list_reservations": lambda s, w: LedgerRepository(s).list_reservations([w.gone_id]),
     "LedgerRepository.list_reserved_below": lambda s, w: LedgerRepository(s).list_reserved_below(f"{w.kb_id}/"),
-    "LedgerRepository.release_below": lambda s, w: LedgerRepository(s).release_below(f"{w.kb_id}/"),
+    "LedgerRepository.release_below": lambda s, w: LedgerRepository(s).release_below(f"{w.kb_id}/", w.gone_id),
     "LedgerRepository.release_reservations": lambda s, w: LedgerRepository(s).release_reservations(w.gone_id),
     "LedgerRepository.summarize": lambda s, w: LedgerRepository(s).summarize([w.gone_id]),
     "LedgerRepository.count_pending": lambda s, _: LedgerRepository(s).count_pending(),
@@ -372,6 +378,9 @@ QUERIES: dict[str, Query] = {
     "IndexRepository.activate": lambda s, _: IndexRepository(s).activate(MODEL.fingerprint),
     "IndexRepository.find": lambda s, w: IndexRepository(s).find(w.indexed_text_id, MODEL.fingerprint),
     "IndexRepository.add_once": lambda s, w: IndexRepository(s).add_once(_new_index(w)),
+    "PartialVectorRepository.list_": lambda s, w: _partial_vectors(s, w).list_(),
+    "PartialVectorRepository.add": lambda s, w: _partial_vectors(s, w).add(1, [bytes(6)]),
+    "PartialVectorRepository.delete": lambda s, w: _partial_vectors(s, w).delete(),
     "IntentRepository.open": lambda s, w: IntentRepository(s).open(_indexed(w), Intended.HIDDEN, 1),
     "IntentRepository.ensure_open": lambda s, w: IntentRepository(s).ensure_open(_indexed(w), Intended.VISIBLE, 1),
     "IntentRepository.open_delete": lambda s, w: IntentRepository(s).open_delete(_indexed(w), 1),
@@ -435,13 +444,17 @@ QUERIES: dict[str, Query] = {
 OPEN = {
     "RateLimitRepository.acquire": "names nobody: it notes when the caller asked, and tells them how long to wait",
     "KeyRepository.list_": "public keys, with which everybody may check what was signed",
+    "KeyRepository.is_replaced": "about the public keys, which everybody may list",
     "IndexRepository.find_active_variant": "which model answers is the same for everybody, and nobody's secret",
     "IndexStateRepository.list_variants": "which models there are is the same for everybody, and nobody's secret",
-    "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",
+    "SignInRepository.find_logins": "answers anybody who knows the email: the password is checked by what it returns",
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",
     "SignInRepository.record_failure": "written before anybody is known, about hashes of emails and addresses",
     "SignInRepository.reset_failures": "written when somebody has signed in, about the hash of their own email",
     "SearchRepository.find_active_model": "the same for everybody: which model the installation searches with",
     "SearchRepository.list_matching_words": "compares words that the caller gives with words that the caller gives",
+    "UserRepository.has_own_password": "names nobody: it answers about the caller's own account and no other",
+    "UserRepository.lock_credentials": "waits for a lock and returns nothing",
+    "UserRepository.hold_credentials": "waits for a lock and returns nothing",
     "UserRepository.set_own_password": "names nobody: it changes the caller's own and no other",
 }

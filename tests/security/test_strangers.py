@@ -98,7 +98,13 @@ FOR_SERVICE |= {
     name
     for name in QUERIES
     if name.startswith(
-        ("ArtifactRepository.", "IndexRepository.", "UnreferencedArtifactRepository.", "ArtifactPartRepository.")
+        (
+            "ArtifactRepository.",
+            "ArtifactPartRepository.",
+            "IndexRepository.",
+            "PartialVectorRepository.",
+            "UnreferencedArtifactRepository.",
+        )
     )
 }
 FOR_SERVICE |= {name for name in QUERIES if name.startswith(("HandoverRepository.", "OrganizationIdsRepository."))}

@@ -215,6 +215,7 @@ def _add_passage(seed: Seed, world: World) -> None:
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 6, "text": SECRET}
     words = {"language": "english", "tsv": f"'{SECRET}':1", "embedding": "[1,0,0]"}
     seed.insert("artifact_chunks", **index, model=MODEL.model, **place, **words)
+    seed.insert("partial_vectors", **index, first_chunk=0, vectors=bytes(2 * MODEL.dimensions))
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     due = {"wanted": "hidden", "epoch": 1, "next_attempt_at": now() - timedelta(hours=1)}
     seed.insert("index_intents", id=world.intent_id, document_id=world.archived_id, **in_kb, **due)

@@ -19,6 +19,8 @@ KB = "Contracts and invoices"
 OTHER_KBS = ("Board minutes", "Buildings and energy", "Care plans", "Quality handbook")
 LONG = "Wartungsvertrag Aufzug Hebewerk Nord mit Nachtrag und Anlagen 2024–2029, unterschrieben.txt"
 NAMES = (LONG, "Lease Havnegata 12.txt", "Strømavtale 2026.md", "<img src=x onerror=alert(1)>.txt", "عقد الإيجار.txt")
+SHARED_EMAIL, SHARED_PASSWORD = "two.organizations@example.org", "correct horse battery"
+"""Open accounts in several organizations."""
 PASSAGE = "The tenant pays the rent on the third working day of the month."
 
 
@@ -42,6 +44,8 @@ def create_demo_content(muniment: RunningServer, operator: httpx.Client) -> Demo
     office = create_demo_organization(muniment, operator)
     owner, viewer, newcomer = office.add_person("owner"), office.add_person("viewer"), office.add_person("newcomer")
     admin = office.add_person("admin", is_admin=True, is_operator=True)
+    for organization in (office, create_demo_organization(muniment, operator)):
+        organization.add_account(SHARED_EMAIL, SHARED_PASSWORD)
     for name in OTHER_KBS:
         new_kb(owner, name)
     kb_id = new_kb(owner, KB)

@@ -46,6 +46,12 @@ class DemoOrganization:
         assert answer.status_code == 201, answer.text
         return SignedInPerson(answer.json()["id"], email, password, self._signed_in(email, password))
 
+    def add_account(self, email: str, password: str) -> None:
+        """Add a user whose address another organization may have too."""
+        wanted = {"email": email, "password": password, "organization_id": self.organization_id}
+        answer = self._operator.post("/api/v1/users", json=wanted)
+        assert answer.status_code == 201, answer.text
+
     def _signed_in(self, email: str, password: str) -> httpx.Client:
         client = new_client(self.muniment, email, password)
         self._clients.append(client)

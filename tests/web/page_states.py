@@ -9,7 +9,7 @@ from typing import Literal
 
 from playwright.sync_api import Page
 
-from tests.web.demo_content import KB, NAMES, DemoContent
+from tests.web.demo_content import KB, NAMES, SHARED_EMAIL, SHARED_PASSWORD, DemoContent
 
 Who = Literal["owner", "viewer", "admin", "newcomer"]
 
@@ -54,12 +54,20 @@ def keys(page: Page) -> None:
     page.get_by_role("dialog").wait_for()
 
 
+def sign_in_to_several(page: Page) -> None:
+    page.get_by_label("Email").fill(SHARED_EMAIL)
+    page.get_by_label("Password", exact=True).fill(SHARED_PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Organization").wait_for()
+
+
 def document(demo: DemoContent) -> str:
     return f"/document?kb={demo.kb_id}&id={demo.document_ids[0]}"
 
 
 EVERY_PAGE: list[PageState] = [
     PageState("sign-in", "/sign-in", "Sign in", who=None),
+    PageState("sign-in-organizations", "/sign-in", "Sign in", who=None, act=sign_in_to_several),
     PageState("not-found", "/no-such-page", "Page not found", who=None),
     PageState("welcome", "/", "Welcome to Muniment", who="newcomer"),
     PageState("knowledge-bases", "/", "Knowledge bases"),

@@ -2,12 +2,13 @@ import re
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.folders import shared_folder
 from tests.support.running_server import EMAIL, RunningServer
-from tests.web.demo_organization import DemoOrganization
+from tests.web.demo_organization import DemoOrganization, create_demo_organization
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -26,6 +27,29 @@ def test_a_password_opens_the_page_that_was_asked_for(office: DemoOrganization, 
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Account")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/account$"))
+
+
+def test_somebody_with_the_same_password_in_two_organizations_chooses_one_by_keyboard(
+    office: DemoOrganization, operator: httpx.Client, muniment: RunningServer, windows: Windows
+) -> None:
+    other = create_demo_organization(muniment, operator)
+    person = office.add_person()
+    other.add_account(person.email, person.password)
+    page = windows.open().page
+    page.goto("/account")
+    page.get_by_label("Email").fill(person.email)
+    page.get_by_label("Password", exact=True).fill(person.password)
+    page.keyboard.press("Enter")
+    choice = page.get_by_label("Organization")
+    expect(choice).to_be_focused()
+    expect(page.get_by_role("status")).to_contain_text("belong to several organizations")
+    assert sorted(choice.get_by_role("option").all_inner_texts()) == sorted([office.name, other.name])
+    page.keyboard.type(other.name)
+    expect(choice.locator("option:checked")).to_have_text(other.name)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Account")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text(other.name)).to_be_visible()
 
 
 def test_signing_out_leaves_nothing_behind_the_back_button(office: DemoOrganization, windows: Windows) -> None:

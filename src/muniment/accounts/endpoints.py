@@ -3,7 +3,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 
 from muniment.accounts import schemas, sign_in, users
-from muniment.accounts.repository import OrganizationRepository, SignInRepository, TokenRepository, UserRepository
+from muniment.accounts.repository import OrganizationRepository, TokenRepository, UserRepository
 from muniment.accounts.sign_in import OpenedSession, set_password, sign_out
 from muniment.http.dependencies import (
     ClientAddress,
@@ -12,6 +12,7 @@ from muniment.http.dependencies import (
     CurrentWork,
     Now,
     clear_session_cookie,
+    require_still_signed_in,
     session_secret,
     set_session_cookie,
 )
@@ -24,11 +25,18 @@ organizations_router = APIRouter(prefix="/organizations", tags=["people"])
 users_router = APIRouter(prefix="/users", tags=["people"])
 
 
-@auth_router.post("/login")
+@auth_router.post("/login", responses={409: {"model": schemas.SeveralOrganizationsBody}})
 async def login(
     credentials: schemas.LoginRequest, response: Response, services: CurrentServices, address: ClientAddress, now: Now
 ) -> schemas.Me:
-    opened = await services.sign_in.with_password(credentials.email, credentials.password, address=address, now=now)
+    """Sign in. If the email and password are right in several organizations, `organization_id` chooses one of them."""
+    opened = await services.sign_in.with_password(
+        credentials.email,
+        credentials.password,
+        organization_id=credentials.organization_id,
+        address=address,
+        now=now,
+    )
     return await _start_session(opened, response, services)
 
 
@@ -61,8 +69,8 @@ async def me(principal: CurrentPrincipal, services: CurrentServices) -> schemas.
 async def _me(principal: Principal, services: Services) -> schemas.Me:
     async with services.database.work(principal) as work:
         user = await UserRepository(work.session).get(principal.user_id)
+        has_password = await UserRepository(work.session).has_own_password()
         organization = await OrganizationRepository(work.session).get(principal.organization_id)
-        login = await SignInRepository(work.session).find_login(user.email_key)
     return schemas.Me(
         id=user.id,
         email=user.email,
@@ -70,7 +78,7 @@ async def _me(principal: Principal, services: Services) -> schemas.Me:
         organization_name=organization.name,
         is_admin=user.is_admin,
         is_operator=user.is_operator,
-        has_password=login is not None and login.password_hash is not None,
+        has_password=has_password,
     )
 
 
@@ -85,14 +93,20 @@ async def change_own_password(
     await services.sign_in.confirm_password(principal, change.current_password)
     password_hash = await services.passwords.hash(change.new_password)
     async with services.database.work(principal) as work:
+        await UserRepository(work.session).lock_credentials(principal.user_id)
+        await require_still_signed_in(request, work)
         await set_password(
             work, password_hash, current_session=session_secret(request), revoke_tokens=change.revoke_tokens
         )
 
 
 @auth_router.post("/tokens", status_code=201)
-async def create_token(body: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreatedRead:
+async def create_token(
+    body: schemas.TokenRequest, request: Request, work: CurrentWork, now: Now
+) -> schemas.TokenCreatedRead:
     """Create a token with your own access. It is shown only once."""
+    await UserRepository(work.session).hold_credentials(work.caller.user_id)
+    await require_still_signed_in(request, work)
     new = await sign_in.create_token(work, body.name, expires_at=body.expiry(now), now=now)
     return schemas.TokenCreatedRead(
         id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at

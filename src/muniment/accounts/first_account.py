@@ -1,5 +1,6 @@
 """Create the first account of an installation, and reset a password from the command line."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from muniment.accounts.credentials import Passwords, clean_email, digest, email_key, new_secret
+from muniment.accounts.repository import LOCK_CREDENTIALS
 from muniment.accounts.tables import ApiToken, Organization, SignInLink, SignInSession, User
 from muniment.audit.events import (
     Event,
@@ -20,7 +22,7 @@ from muniment.audit.events import (
 )
 from muniment.audit.log import event_row
 from muniment.audit.tables import AuditEvent
-from muniment.errors import NotFound
+from muniment.errors import Conflict, NotFound
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import SYSTEM
 
@@ -116,36 +118,36 @@ class AccountNotFound(NotFound):
     """No user has this email"""
 
 
+class SeveralAccounts(Conflict):
+    """Several organizations have a user with this email"""
+
+    def __init__(self, accounts: Iterable[Row[Any]]) -> None:
+        organizations = "".join(f"\n  {each.organization_id}  {each.organization_name}" for each in accounts)
+        super().__init__(f"{self.__doc__}. Choose one with --organization:{organizations}")
+
+
 @dataclass(frozen=True)
 class PasswordReset:
     """What resetting a password did, and the secret of the new one-time link."""
 
     email: str
+    organization_name: str
     link_secret: str
     is_active: bool
     """Whether the account may sign in. A reset does not change that: the link of a deactivated account is refused."""
     revoked_tokens: int
 
 
-def reset_password(connection: Connection, email: str, *, revoke_tokens: bool, now: datetime) -> PasswordReset:
+def reset_password(
+    connection: Connection, email: str, *, organization: str | None, revoke_tokens: bool, now: datetime
+) -> PasswordReset:
     """Remove the password, all sessions and, if asked, all API tokens of an account, and create a sign-in link.
 
-    Runs as the database owner.
+    If several organizations have a user with this email, `organization` chooses one by its id or exact name; without
+    it, raise `SeveralAccounts`. Runs as the database owner.
     """
-    users = User.__table__
-    found = connection.execute(
-        select(
-            users.c.id,
-            users.c.organization_id,
-            users.c.email,
-            users.c.is_active,
-            users.c.password_hash.is_not(None).label("has_password"),
-        )
-        .where(users.c.email_key == email_key(email))
-        .with_for_update()
-    ).one_or_none()
-    if found is None:
-        raise AccountNotFound
+    found = _get_account(connection, email, organization)
+    connection.execute(LOCK_CREDENTIALS, {"user": str(found.id)})
     connection.execute(update(User).where(User.id == found.id).values(password_hash=None))
     connection.execute(delete(SignInSession).where(SignInSession.user_id == found.id))
     revoked = _revoke_tokens(connection, found.id, found.organization_id) if revoke_tokens else 0
@@ -153,7 +155,31 @@ def reset_password(connection: Connection, email: str, *, revoke_tokens: bool, n
     _record(connection, UserChanged(found.id, before, after), found.organization_id)
     _record(connection, PasswordChanged(found.id), found.organization_id)
     secret = _new_link(connection, found.id, found.organization_id, now=now)
-    return PasswordReset(found.email, secret, found.is_active, revoked)
+    return PasswordReset(found.email, found.organization_name, secret, found.is_active, revoked)
+
+
+def _get_account(connection: Connection, email: str, organization: str | None) -> Row[Any]:
+    users, organizations = User.__table__, Organization.__table__
+    accounts = connection.execute(
+        select(
+            users.c.id,
+            users.c.organization_id,
+            organizations.c.name.label("organization_name"),
+            users.c.email,
+            users.c.is_active,
+            users.c.password_hash.is_not(None).label("has_password"),
+        )
+        .join_from(users, organizations)
+        .where(users.c.email_key == email_key(email))
+        .order_by(organizations.c.name, users.c.id)
+    ).all()
+    if organization is not None:
+        accounts = [each for each in accounts if organization in (str(each.organization_id), each.organization_name)]
+    if not accounts:
+        raise AccountNotFound("No user of this organization has this email" if organization else None)
+    if len(accounts) > 1:
+        raise SeveralAccounts(accounts)
+    return accounts[0]
 
 
 def _revoke_tokens(connection: Connection, user_id: UUID, organization_id: UUID) -> int:

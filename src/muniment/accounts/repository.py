@@ -39,6 +39,7 @@ class EmailTaken(Conflict):
 @dataclass(frozen=True)
 class Login:
     principal: Principal
+    organization_name: str
     password_hash: str | None
 
 
@@ -67,9 +68,10 @@ class SignInRepository:
     async def redeem_link(self, token_hash: bytes) -> Principal | None:
         return await self._find(_REDEEM_LINK, token_hash)
 
-    async def find_login(self, key: str) -> Login | None:
-        row = (await self._session.execute(text("SELECT * FROM find_login(:key)"), {"key": key})).one_or_none()
-        return Login(self._principal(row), row.password_hash) if row else None
+    async def find_logins(self, key: str) -> Sequence[Login]:
+        """Return the active accounts with this email: at most one in each organization."""
+        rows = await self._session.execute(text("SELECT * FROM find_logins(:key)"), {"key": key})
+        return [Login(self._principal(row), row.organization_name, row.password_hash) for row in rows]
 
     async def wait_seconds(self, keys: Sequence[str]) -> int:
         seconds = await self._session.scalar(text("SELECT sign_in_wait_seconds(:keys)"), {"keys": list(keys)})
@@ -189,6 +191,12 @@ class OrganizationRepository:
         return page.all(), total or 0
 
 
+# Creating a session or a token takes this lock in shared mode, ending all of them in exclusive mode. Otherwise one that
+# is being created while a password is changed would outlive the change.
+LOCK_CREDENTIALS = text("SELECT pg_advisory_xact_lock(hashtextextended('credentials ' || :user, 0))")
+_HOLD_CREDENTIALS = text("SELECT pg_advisory_xact_lock_shared(hashtextextended('credentials ' || :user, 0))")
+
+
 class UserRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -240,8 +248,19 @@ class UserRepository:
         total = await self._session.scalar(
             select(func.count()).select_from(query.with_only_columns(User.id).subquery())
         )
-        page = await self._session.scalars(query.order_by(User.email_key).offset(offset).limit(limit))
+        page = await self._session.scalars(query.order_by(User.email_key, User.id).offset(offset).limit(limit))
         return page.all(), total or 0
+
+    async def has_own_password(self) -> bool:
+        return bool(await self._session.scalar(text("SELECT app_has_password()")))
+
+    async def lock_credentials(self, user_id: UUID) -> None:
+        """Wait for sessions and tokens of the user that are being created, and hold off others until the commit."""
+        await self._session.execute(LOCK_CREDENTIALS, {"user": str(user_id)})
+
+    async def hold_credentials(self, user_id: UUID) -> None:
+        """Hold off a new password of the user until the commit. What is checked from now on stays true until then."""
+        await self._session.execute(_HOLD_CREDENTIALS, {"user": str(user_id)})
 
     async def set_own_password(self, password_hash: str) -> None:
         await self._session.execute(text("SELECT set_own_password(:hash)"), {"hash": password_hash})

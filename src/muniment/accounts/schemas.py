@@ -24,6 +24,19 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 class LoginRequest(BaseModel):
     email: Email
     password: Password
+    organization_id: UUID | None = None
+
+
+class OrganizationChoice(BaseModel):
+    id: UUID
+    name: str
+
+
+class SeveralOrganizationsBody(BaseModel):
+    """409: the email and password are right in each of these organizations."""
+
+    detail: str
+    organizations: list[OrganizationChoice]
 
 
 class RedeemRequest(BaseModel):

@@ -19,21 +19,25 @@ class Organization(Table):
 
 
 class User(Table):
-    """A user of exactly one organization. Users are deactivated, not deleted, because the audit log names them."""
+    """A user of exactly one organization. Users are deactivated, not deleted, because the audit log names them.
+
+    Organizations do not learn about each other's users: the same address in another one is another user.
+    """
 
     __tablename__ = "users"
     __table_args__ = (
-        UniqueConstraint("email_key"),
+        UniqueConstraint("organization_id", "email_key"),
         UniqueConstraint("id", "organization_id"),
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         Index(None, "organization_id"),
+        Index(None, "email_key"),
     )
 
     id: Mapped[UUID] = id_column()
     organization_id: Mapped[UUID]
     email: Mapped[str]
     email_key: Mapped[str]
-    # The request login may write this column but not read it; only `find_login` returns it.
+    # The request login may write this column but not read it; only `find_logins` returns it.
     password_hash: Mapped[str | None] = mapped_column(deferred=True, deferred_raiseload=True)
     is_admin: Mapped[bool] = mapped_column(default=False)
     is_operator: Mapped[bool] = mapped_column(default=False)

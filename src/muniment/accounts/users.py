@@ -100,6 +100,7 @@ async def change_user(
     users = UserRepository(work.session)
     user = await users.get(user_id)
     _require_allowed(work.caller, user, changes)
+    await users.lock_credentials(user_id)
     if password_hash and user_id == work.caller.user_id:
         raise OwnPasswordNeedsCurrent
     if "email" in changes:

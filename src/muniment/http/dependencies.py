@@ -78,19 +78,27 @@ async def get_principal(request: Request, services: CurrentServices, address: Cl
 
     An invalid token does not fall back to the cookie.
     """
-    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
-    cookie = session_secret(request)
     async with services.database.lookup_connection() as connection:
-        sign_ins = SignInRepository(connection, address)
-        if scheme:
-            known = scheme.lower() == "bearer" and credentials
-            principal = await sign_ins.find_by_token(digest(credentials.strip())) if known else None
-        else:
-            principal = await sign_ins.find_by_session(digest(cookie)) if cookie else None
+        principal = await _find_principal(request, SignInRepository(connection, address))
     if principal is None:
         raise NotSignedIn
     request.state.principal = principal  # for the access log
     return principal
+
+
+async def _find_principal(request: Request, sign_ins: SignInRepository) -> Principal | None:
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    if scheme:
+        known = scheme.lower() == "bearer" and credentials
+        return await sign_ins.find_by_token(digest(credentials.strip())) if known else None
+    cookie = session_secret(request)
+    return await sign_ins.find_by_session(digest(cookie)) if cookie else None
+
+
+async def require_still_signed_in(request: Request, work: Work[Principal]) -> None:
+    """Raise `NotSignedIn` if the session or token of the request has ended since the request began."""
+    if await _find_principal(request, SignInRepository(work.session)) is None:
+        raise NotSignedIn
 
 
 CurrentPrincipal = Annotated[Principal, Depends(get_principal)]

@@ -46,6 +46,10 @@ function conflictOf(answer: Answer): errors.ApiError {
     const existing = { id: String(body.existing_document_id), status: body.existing_status };
     return new errors.DuplicateDocument(sentence, answer, existing);
   }
+  if (isRecord(body) && Array.isArray(body.organizations)) {
+    const organizations = body.organizations.filter(isRecord).map(({ id, name }) => ({ id: String(id), name: String(name) }));
+    return new errors.SeveralOrganizations(sentence, answer, organizations);
+  }
   return new (NAME_TAKEN.test(sentence) ? errors.NameTaken : errors.Conflict)(sentence, answer);
 }
 

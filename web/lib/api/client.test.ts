@@ -62,6 +62,14 @@ describe("an answer becomes a typed error", () => {
     expect(error).toMatchObject({ existingId: "d1", existingStatus: "archived", message: "A document with this name already exists" });
   });
 
+  it("with the organizations to choose from", async () => {
+    const organizations = [{ id: "a", name: "Alfa AS" }];
+    answers(409, { detail: "Choose one.", organizations });
+    const error = await failure();
+    expect(error).toBeInstanceOf(errors.SeveralOrganizations);
+    expect(error).toMatchObject({ message: "Choose one.", organizations });
+  });
+
   it("that knows the collision of a restore from other conflicts", async () => {
     answers(409, { detail: "Cannot restore: a document with this name already exists" });
     expect(await failure()).toBeInstanceOf(errors.NameTaken);

@@ -8,7 +8,8 @@
  *     ├── NotFound            404  not there, or not for this person
  *     ├── Conflict            409
  *     │   ├── DuplicateDocument    the name is taken by a document, which `existingId` and `existingStatus` tell
- *     │   └── NameTaken            the same on restore, where only the message tells
+ *     │   ├── NameTaken            the same on restore, where only the message tells
+ *     │   └── SeveralOrganizations the password opens several accounts; `organizations` lists theirs
  *     ├── Invalid             422  `problems` says which field
  *     ├── TooLarge 413, Unsupported 415
  *     ├── StorageFull         507
@@ -22,6 +23,7 @@
 import type { components } from "./schema";
 
 type Status = components["schemas"]["Status"];
+type OrganizationChoice = components["schemas"]["OrganizationChoice"];
 
 export interface Problem {
   field: string;
@@ -70,6 +72,15 @@ export class DuplicateDocument extends Conflict {
     super(message, answer);
     this.existingId = existing.id;
     this.existingStatus = existing.status;
+  }
+}
+
+export class SeveralOrganizations extends Conflict {
+  readonly organizations: readonly OrganizationChoice[];
+
+  constructor(message: string, answer: Answer, organizations: readonly OrganizationChoice[]) {
+    super(message, answer);
+    this.organizations = organizations;
   }
 }
 

@@ -5,7 +5,9 @@ const AUTH = "/api/v1/auth";
 
 export const getMe = (signal?: AbortSignal) => call("get", `${AUTH}/me`, { signal });
 
-export const signIn = (email: string, password: string) => call("post", `${AUTH}/login`, { body: { email, password } });
+/** `organizationId` chooses one of the organizations that `SeveralOrganizations` listed. */
+export const signIn = (email: string, password: string, organizationId?: string) =>
+  call("post", `${AUTH}/login`, { body: { email, password, organization_id: organizationId ?? null } });
 
 /** Spend the one-time link that the server prints when it is started for the first time. */
 export const redeemLink = (token: string) => call("post", `${AUTH}/redeem`, { body: { token } });

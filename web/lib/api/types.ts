@@ -4,6 +4,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Me = Schemas["Me"];
+export type OrganizationChoice = Schemas["OrganizationChoice"];
 export type Status = Schemas["Status"];
 export type StatusCounts = Schemas["StatusCounts"];
 export type DocumentType = Schemas["DocumentType"];

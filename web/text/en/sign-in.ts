@@ -5,6 +5,7 @@ export const signIn = {
   show: "Show",
   hide: "Hide",
   action: "Sign in",
+  organization: "Organization",
   forgotten: "Forgot your password? Ask your admin to reset it. Muniment does not send email.",
   word: "muniment",
   wordKind: "n.",
