@@ -10,6 +10,7 @@ import pytest
 from muniment.accounts.credentials import digest
 from muniment.storage.db.address import DatabaseAddress
 from tests.support.cluster import PASSWORDS
+from tests.support.commands import CommandResult
 from tests.support.commands import run_command as run
 from tests.support.seed import SIGNING_KEY, Seed
 
@@ -121,6 +122,29 @@ def test_a_forgotten_password_is_replaced_by_a_link(tmp_path: Path, address: Dat
     assert (unknown.returncode, unknown.stderr) == (1, "muniment: No user has this email\n")
 
 
+def test_an_address_of_several_organizations_needs_the_name_or_id_of_one(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    names = ("Alfa AS", "Beta AS", "Beta AS")
+    people = [seed.person(seed.organization(name), email="person@example.org") for name in names]
+    listed = [f"  {person.organization_id}  {name}" for person, name in zip(people, names, strict=True)]
+
+    def reset(*options: str) -> CommandResult:
+        return run(tmp_path, "reset-password", "person@example.org", "--json", *options, **outside(address, tmp_path))
+
+    for told, choices in ((reset(), listed), (reset("--organization", "Beta AS"), listed[1:])):
+        refusal = "muniment: Several organizations have a user with this email. Choose one with --organization:"
+        assert (told.returncode, told.stderr.splitlines()) == (1, [refusal, *choices])
+    unknown = reset("--organization", "Gamma AS")
+    assert (unknown.returncode, unknown.stderr) == (1, "muniment: No user of this organization has this email\n")
+    assert seed.one("SELECT count(*) FROM users WHERE password_hash IS NULL") == 0
+
+    for choice, person in ((str(people[2].organization_id), people[2]), ("Alfa AS", people[0])):
+        secret = json.loads(reset("--organization", choice).stdout)["sign_in_link"].partition("#token=")[2]
+        assert seed.rows("SELECT user_id FROM sign_in_links WHERE token_hash = %s", digest(secret)) == [(person.id,)]
+    assert seed.rows("SELECT id FROM users WHERE password_hash IS NOT NULL") == [(people[1].id,)]
+
+
 def test_a_reset_password_is_audited_as_a_change_of_the_user(
     tmp_path: Path, address: DatabaseAddress, seed: Seed
 ) -> None:
@@ -143,6 +167,13 @@ def test_a_deactivated_account_stays_deactivated_when_its_password_is_reset(
     told = run(tmp_path, "reset-password", person.email, **outside(address, tmp_path))
     assert "This account is deactivated. The link works once an admin has activated it again." in told.stdout
     assert seed.one("SELECT is_active FROM users WHERE id = %s", person.id) is False
+
+
+def test_resetting_a_password_without_an_installation_creates_none(tmp_path: Path) -> None:
+    refused = run(tmp_path, "reset-password", "somebody@example.org", MUNIMENT_DATA_DIR=str(tmp_path / "absent"))
+    assert refused.returncode == 1
+    assert "has no Muniment data yet" in refused.stderr
+    assert not (tmp_path / "absent").exists()
 
 
 @pytest.mark.parametrize(("answer", "revoked"), [("", True), ("n", False)])

@@ -1,6 +1,7 @@
 """`muniment doctor` checks every component, writes nothing, and has a command for each problem."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,9 +11,17 @@ from typing import Any
 import pytest
 
 from muniment.audit.heads import HeadSigner
+from muniment.audit.keys import rotate_key
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
+from muniment.bootstrap.services import build_services
+from muniment.bootstrap.stores import Stores
+from muniment.cli import diagnostics
+from muniment.cli.diagnostics import Diagnosis
+from muniment.http.services import Services
+from muniment.settings import Settings
+from muniment.settings.sources import read_or_generate_secret
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
@@ -105,6 +114,30 @@ def test_read_only_disk_is_a_finding(tmp_path: Path, address: DatabaseAddress) -
     assert "Read-only file system" in found["blobs"]["detail"]
 
 
+@pytest.mark.parametrize("unreadable", ["data", "data/secrets"])
+def test_data_directory_of_another_user_is_a_finding(tmp_path: Path, unreadable: str) -> None:
+    folder = tmp_path / "data"
+    (folder / "secrets").mkdir(parents=True)
+    (tmp_path / unreadable).chmod(0)
+    as_other_user = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if as_other_user and shutil.which("setpriv") is None:
+        pytest.skip("root can read everything")
+    told = subprocess.run(
+        [*as_other_user, sys.executable, "-m", "muniment", "doctor", "--json"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "MUNIMENT_DATA_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    (tmp_path / unreadable).chmod(0o700)
+    assert "Traceback" not in told.stderr
+    [found] = json.loads(told.stdout)
+    assert (told.returncode, found["command"]) == (1, f"ls -ld {folder}")
+    assert "Permission denied" in found["detail"]
+
+
 def test_store_that_is_missing_is_neither_created_nor_called_healthy(tmp_path: Path, address: DatabaseAddress) -> None:
     environment = outside(address, tmp_path)
     create_folders(tmp_path, environment)
@@ -112,6 +145,31 @@ def test_store_that_is_missing_is_neither_created_nor_called_healthy(tmp_path: P
     assert "is missing" in problems(tmp_path, environment)["blobs"]["detail"]
     (tmp_path / "blobs").mkdir()  # as if a disk were not mounted
     assert "is missing" in problems(tmp_path, environment)["blobs"]["detail"]
+
+
+async def test_time_for_building_the_checks_is_not_taken_from_them(
+    tmp_path: Path, address: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        seconds = 0.0
+
+        def monotonic(self) -> float:
+            return self.seconds
+
+    def build_slowly(settings: Settings, stores: Stores) -> Services:
+        clock.seconds += 1000
+        return build_services(settings, stores)
+
+    clock, environment = Clock(), outside(address, tmp_path)
+    create_folders(tmp_path, environment)
+    monkeypatch.setattr(diagnostics, "time", clock)
+    monkeypatch.setattr(diagnostics, "build_services", build_slowly)
+    monkeypatch.chdir(tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    findings = await Diagnosis(Settings.load, timeout_seconds=60).run()
+    details = {finding.part: finding.detail for finding in findings}
+    assert (details["audit"], details["originals"]) == ("all chains are intact", "all originals are intact")
 
 
 async def test_changed_audit_log_is_a_problem(
@@ -126,6 +184,24 @@ async def test_changed_audit_log_is_a_problem(
     assert problems(tmp_path, environment) == {}
     trail.tamper("UPDATE audit_events SET payload = '{}' WHERE id = %s", event_id)
     assert problems(tmp_path, environment)["audit"]["command"] == "muniment audit verify"
+    for table in ("audit_events", "audit_seals", "audit_heads", "organizations"):
+        trail.tamper(f"DELETE FROM {table}")
+    assert "its end was removed" in problems(tmp_path, environment)["audit"]["detail"]
+
+
+async def test_interrupted_rotation_of_the_signing_key_is_a_finding_and_is_not_completed(
+    tmp_path: Path, address: DatabaseAddress, database: Database
+) -> None:
+    environment = outside(address, tmp_path)
+    create_folders(tmp_path, environment)
+    new_key = tmp_path / "secrets" / "audit_signing_key.new"
+    await rotate_key(database, Signer.from_text(read_or_generate_secret(new_key)))
+    found = problems(tmp_path, environment)["secret"]
+    assert (found["detail"], found["command"]) == (
+        "A rotation of the signing key was interrupted",
+        "muniment audit rotate-key",
+    )
+    assert [path.name for path in new_key.parent.iterdir()] == [new_key.name]
 
 
 def test_original_that_is_missing_is_a_problem(tmp_path: Path, address: DatabaseAddress, seed: Seed) -> None:
@@ -136,8 +212,26 @@ def test_original_that_is_missing_is_a_problem(tmp_path: Path, address: Database
     assert set(found) == {"originals"}
     assert (found["originals"]["detail"], found["originals"]["command"]) == (
         f"The original of document {document_id} is missing",
-        "muniment reconcile",
+        "muniment reconcile --read-data-subset 100%",
     )
+
+
+def test_original_with_other_bytes_is_a_problem_and_the_command_finds_it(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    environment, person = outside(address, tmp_path), seed.person()
+    create_folders(tmp_path, environment)
+    document_id = seed.document(seed.knowledge_base(person), person, created_at="2026-01-01", updated_at="2026-01-01")
+    key, size = seed.rows("SELECT original_uri, file_size FROM documents")[0]
+    original = tmp_path / "blobs" / key
+    original.parent.mkdir(parents=True)
+    original.write_bytes(b"?" * size)
+    found = problems(tmp_path, environment)
+    assert found["originals"]["detail"] == f"The original of document {document_id} is damaged"
+    assert found["originals"]["command"].startswith("muniment ")
+    told = run(tmp_path, *found["originals"]["command"].split()[1:], **environment)
+    assert told.returncode == 2
+    assert str(document_id) in told.stdout
 
 
 def test_loss_found_by_the_last_reconciliation_is_a_problem(

@@ -89,3 +89,13 @@ async def test_ready_reports_a_data_directory_that_is_gone(api: RunningApi) -> N
     api.settings.server.data_dir.rename(api.settings.server.data_dir.with_name("elsewhere"))
     answer = await api.anonymous.get("/health/ready")
     assert (answer.status_code, answer.json()["checks"]["disk"]["status"]) == (503, "failed")
+
+
+async def test_ready_writes_nothing(api: RunningApi) -> None:
+    def written() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in api.settings.server.data_dir.rglob("*")}
+
+    before = written()
+    assert (await api.anonymous.get("/health/ready")).json()["checks"]["blobs"]["status"] == "ok"
+    assert written() == before
+    assert before

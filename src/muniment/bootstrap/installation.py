@@ -5,7 +5,7 @@ A changed HMAC secret or signing key is refused.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import structlog
@@ -17,15 +17,25 @@ from muniment.audit.service import AuditService
 from muniment.audit.signing import KeyFileSigner, Signer
 from muniment.audit.verification import Verification
 from muniment.bootstrap.stores import Stores, build_content_keys, build_stores
-from muniment.errors import MunimentError
+from muniment.errors import Conflict, MunimentError
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError, read_or_generate_secret
+from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 
 log = structlog.get_logger()
 
 PROBE_SECONDS = 5
+ROTATION_LOCK = "audit signing key"
+
+
+class RotationInProgress(Conflict):
+    """The signing key is being rotated by another command"""
+
+
+class RotationInterrupted(SettingsError):
+    """A rotation of the signing key was interrupted. Complete it with `muniment audit rotate-key`"""
 
 
 def build_signer(settings: Settings) -> Signer:
@@ -45,18 +55,22 @@ def _new_key_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.new")
 
 
-async def rotate_signing_key(database: Database, path: Path) -> tuple[str, str | None]:
+async def rotate_signing_key(database: Database, locks: AdvisoryLocks, path: Path) -> tuple[str, str | None]:
     """Generate a new signing key and use it from now on. Return its id and that of the key before it.
 
     The new key is registered first, with the public keys before it, and then takes its place in the file, where running
-    processes find it. If this is interrupted, the next call completes it.
+    processes find it. If this is interrupted, the next call completes it. Raise `RotationInProgress` during another.
     """
     new_path = _new_key_file(path)
-    signer = Signer.from_text(read_or_generate_secret(new_path))
-    await rotate_key(database, signer)
-    async with database.service_work(Service()) as work:
-        keys = {key.key_id: key for key in await KeyRepository(work.session).list_()}
-    new_path.replace(path)
+    async with locks.try_acquire(ROTATION_LOCK) as is_held:
+        if not is_held:
+            raise RotationInProgress
+        signer = Signer.from_text(read_or_generate_secret(new_path))
+        await rotate_key(database, signer)
+        async with database.service_work(Service()) as work:
+            keys = {key.key_id: key for key in await KeyRepository(work.session).list_()}
+        with suppress(FileNotFoundError):  # a process that started meanwhile has done it
+            new_path.replace(path)
     return signer.key_id, keys[signer.key_id].previous_key_id
 
 
@@ -83,7 +97,7 @@ async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
     try:
         await stores.database.require_current_schema()
         await require_known_secret(settings, stores)
-        await require_known_signing_key(settings, stores)
+        await _require_known_signing_key_or_complete_rotation(settings, stores)
         await register_first_key(stores.database, build_signer(settings))
         yield stores
     finally:
@@ -129,13 +143,14 @@ async def require_known_secret(settings: Settings, stores: Stores) -> None:
 async def require_known_signing_key(settings: Settings, stores: Stores) -> None:
     """Raise `SettingsError` if the signing key is another one than before.
 
-    A lost key must not be replaced silently: new signatures would look like those of another installation.
+    A lost key must not be replaced silently: new signatures would look like those of another installation. Nothing is
+    written: `muniment doctor` calls this too.
     """
     try:
         await require_current_key(stores.database, build_signer(settings))
     except SigningKeyMismatch as error:
-        if await _complete_rotation(stores.database, signing_key_file(settings)):
-            raise SettingsError("An interrupted rotation of the signing key is complete now. Start again") from None
+        if await _was_rotation_interrupted(stores.database, signing_key_file(settings)):
+            raise RotationInterrupted from None
         raise SettingsError(
             f"{error.message}. Restore the previous key "
             f"(single machine: {settings.secrets_dir / 'audit_signing_key'}), "
@@ -143,8 +158,8 @@ async def require_known_signing_key(settings: Settings, stores: Stores) -> None:
         ) from None
 
 
-async def _complete_rotation(database: Database, path: Path) -> bool:
-    """Put a registered new key into its place if a rotation was interrupted before that. Return whether it was."""
+async def _was_rotation_interrupted(database: Database, path: Path) -> bool:
+    """Return whether a new key is registered that did not get its place in the file."""
     new_path = _new_key_file(path)
     if not new_path.is_file():
         return False
@@ -152,5 +167,14 @@ async def _complete_rotation(database: Database, path: Path) -> bool:
         await require_current_key(database, Signer.from_text(new_path.read_text(encoding="utf-8")))
     except SigningKeyMismatch:
         return False
-    new_path.replace(path)
     return True
+
+
+async def _require_known_signing_key_or_complete_rotation(settings: Settings, stores: Stores) -> None:
+    try:
+        await require_known_signing_key(settings, stores)
+    except RotationInterrupted:
+        path = signing_key_file(settings)
+        with suppress(FileNotFoundError):  # another process has done it
+            _new_key_file(path).replace(path)
+        raise SettingsError("An interrupted rotation of the signing key is complete now. Start again") from None

@@ -25,11 +25,15 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
     return migrate(database_address(settings), login_passwords(settings), build_task_engine(), create_first_account)
 
 
-def reset_password_link(settings: Settings, email: str, *, revoke_tokens: bool) -> PasswordReset:
+def reset_password_link(
+    settings: Settings, email: str, *, organization: str | None, revoke_tokens: bool
+) -> PasswordReset:
     """Remove the password of an account and create a one-time sign-in link."""
     return migrate(
         database_address(settings),
         login_passwords(settings),
         build_task_engine(),
-        lambda connection: reset_password(connection, email, revoke_tokens=revoke_tokens, now=now()),
+        lambda connection: reset_password(
+            connection, email, organization=organization, revoke_tokens=revoke_tokens, now=now()
+        ),
     )

@@ -1,6 +1,7 @@
 """Diagnostics of every component, for `muniment doctor`: what is wrong and how to fix it."""
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,12 @@ from dataclasses import dataclass
 import psycopg
 
 from muniment.bootstrap.database import database_address, login_passwords
-from muniment.bootstrap.installation import build_verification, require_known_secret, require_known_signing_key
+from muniment.bootstrap.installation import (
+    RotationInterrupted,
+    build_verification,
+    require_known_secret,
+    require_known_signing_key,
+)
 from muniment.bootstrap.object_stores import (
     DEAD_LETTER_FOLDER,
     QUEUE_FOLDER,
@@ -19,6 +25,7 @@ from muniment.bootstrap.processing import build_sandbox
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import Stores, build_stores
 from muniment.cli.paperless_check import check_paperless
+from muniment.cli.startup import DataDirectoryForbidden
 from muniment.embedded.child_process import responds_ok
 from muniment.errors import MunimentError, StorageFull, Unavailable
 from muniment.http.health_checks import HealthCheck, HealthCheckRead, HealthChecks
@@ -30,6 +37,10 @@ from muniment.storage.db.schema_version import SchemaTooNew
 from muniment.storage.disk import disk_floor_bytes, free_bytes
 
 NEEDS_DATABASE = frozenset({"tables", "secret", "pooling", "tasks", "originals", "audit", "index"})
+COMMANDS_BY_MESSAGE = {
+    SchemaTooNew().message: "muniment version",
+    RotationInterrupted().message: "muniment audit rotate-key",
+}
 SHARE_OF_TIME = 0.6
 """Part of the time limit after which a check that could go on for hours ends with what it knows."""
 
@@ -73,6 +84,9 @@ class Diagnosis:
         except (OriginalsFolderMissing, QueueFolderMissing) as error:
             part = "blobs" if isinstance(error, OriginalsFolderMissing) else "queue"
             return [Finding(part, is_ok=False, detail=_first_sentence(error.message), command="df -h")]
+        except DataDirectoryForbidden as error:
+            command = f"ls -ld {Settings.load().server.data_dir}"
+            return [Finding("settings", is_ok=False, detail=_first_sentence(error.message), command=command)]
         except MunimentError as error:
             command = "muniment serve" if "muniment serve" in error.message else "muniment settings"
             return [Finding("settings", is_ok=False, detail=_first_sentence(error.message), command=command)]
@@ -82,8 +96,9 @@ class Diagnosis:
         return [Finding("settings", is_ok=True, detail=_describe_installation(settings)), *findings]
 
     async def _check(self, settings: Settings, stores: Stores) -> Sequence[Finding]:
-        ends_at = time.monotonic() + self._timeout_seconds * SHARE_OF_TIME
+        ends_at = math.inf
         checks = HealthChecks(_build_checks(settings, stores, keep_going=lambda: time.monotonic() < ends_at))
+        ends_at = time.monotonic() + self._timeout_seconds * SHARE_OF_TIME  # building them loads modules for a second
         results = await checks.run(timeout_seconds=self._timeout_seconds)
         self.is_hanging = checks.are_hanging
         is_connected = results["database"].status == "ok"
@@ -98,9 +113,12 @@ class Diagnosis:
 def _finding(part: str, result: HealthCheckRead, command: str) -> Finding:
     if result.status == "ok":
         return Finding(part, is_ok=True, detail=result.detail)
-    if part == "tables" and result.detail == SchemaTooNew().message:
-        command = "muniment version"
-    return Finding(part, is_ok=False, detail=_first_sentence(result.detail), command=command)
+    return Finding(
+        part,
+        is_ok=False,
+        detail=_first_sentence(result.detail),
+        command=COMMANDS_BY_MESSAGE.get(result.detail, command),
+    )
 
 
 def _first_sentence(message: str) -> str:
@@ -146,7 +164,7 @@ def _commands(settings: Settings) -> Mapping[str, str]:
         "tasks": start,
         "blobs": store,
         "queue": store,
-        "originals": "muniment reconcile",
+        "originals": "muniment reconcile --read-data-subset 100%",
         "audit": "muniment audit verify",
         "reader": "apt-get install tesseract-ocr",
         "index": "muniment index status",
@@ -165,15 +183,14 @@ async def _check_database(settings: Settings, check: HealthCheck) -> str:
 
 async def _check_audit(settings: Settings, stores: Stores, keep_going: Callable[[], bool]) -> str:
     verification, is_complete = build_verification(settings, stores), True
-    for organization_id in await verification.list_chains():
+    async for organization_id in verification.iter_chains(keep_going=keep_going):
         if not keep_going():
-            is_complete = False
             break
         verdict = await verification.verify(organization_id, keep_going=keep_going)
         if verdict.problems:
             raise AuditLogBroken(verdict.problems[0].sentence)
         is_complete = is_complete and verdict.is_complete
-    return "all chains are intact" if is_complete else "no problem found in the time available"
+    return "all chains are intact" if is_complete and keep_going() else "no problem found in the time available"
 
 
 async def _check_schema(stores: Stores) -> str:

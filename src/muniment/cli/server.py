@@ -8,7 +8,7 @@ import typer
 from muniment import __version__
 from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
-from muniment.cli.startup import exit_on_sigterm, garbage_collection_paused
+from muniment.cli.startup import exit_on_sigterm, garbage_collection_paused, load_existing
 from muniment.cli.startup import load as _load
 from muniment.settings import Settings
 
@@ -73,6 +73,10 @@ def migrate(as_json: AsJson = False) -> None:
 @app.command(name="reset-password")
 def reset_password(
     email: str,
+    organization: Annotated[
+        str | None,
+        typer.Option(help="Organization of the user, by id or exact name, if several have a user with this email."),
+    ] = None,
     revoke_tokens: Annotated[
         bool | None,
         typer.Option("--revoke-tokens/--keep-tokens", help="Revoke the API tokens too (default: ask, otherwise yes)."),
@@ -83,17 +87,17 @@ def reset_password(
     from muniment.bootstrap.migration import reset_password_link
     from muniment.serve import sign_in_link
 
-    settings = _load().with_secrets()
+    settings = load_existing()
     if revoke_tokens is None:
         revoke_tokens = as_json or _confirm("Revoke the API tokens of this account too?")
-    account = reset_password_link(settings, email, revoke_tokens=revoke_tokens)
+    account = reset_password_link(settings, email, organization=organization, revoke_tokens=revoke_tokens)
     link = sign_in_link(settings, account.link_secret)
     if as_json:
         facts = {"is_active": account.is_active, "revoked_tokens": account.revoked_tokens}
-        print_json({"email": account.email, "sign_in_link": link, **facts})
+        print_json({"email": account.email, "organization": account.organization_name, "sign_in_link": link, **facts})
         return
     print(f"Sessions ended, {account.revoked_tokens} API tokens revoked.")
-    print(f"One-time sign-in link for {account.email}, valid for 24 hours:\n  {link}")
+    print(f"One-time sign-in link for {account.email} ({account.organization_name}), valid for 24 hours:\n  {link}")
     if not account.is_active:
         print("This account is deactivated. The link works once an admin has activated it again.")
 

@@ -23,16 +23,29 @@ def load(*, log_to_stdout: bool = False) -> Settings:
     return loaded
 
 
+class DataDirectoryForbidden(SettingsError):
+    """The data directory belongs to another user"""
+
+
 def load_existing(*, generate_secrets: bool = True) -> Settings:
     """Load the settings of an existing installation. Only secrets that an older version did not have are generated,
     and without `generate_secrets` a missing one raises `SettingsError`."""
     loaded = load()
+    try:
+        return _add_secrets(loaded, generate=generate_secrets)
+    except PermissionError as error:
+        raise DataDirectoryForbidden(
+            f"Cannot open {error.filename}: {error.strerror}. Run this command as the user that runs Muniment"
+        ) from None
+
+
+def _add_secrets(loaded: Settings, *, generate: bool) -> Settings:
     if loaded.database.is_embedded and not loaded.secrets_dir.exists():
         raise SettingsError(
             f"MUNIMENT_DATA_DIR {loaded.server.data_dir} has no Muniment data yet. Start it with `muniment serve`, "
             "or set MUNIMENT_DATA_DIR to the directory of the server"
         )
-    completed = loaded.with_secrets(generate=generate_secrets)
+    completed = loaded.with_secrets(generate=generate)
     if completed.audit.signing_key is None or completed.documents.hmac_secret is None:
         raise SettingsError(f"{loaded.secrets_dir} is incomplete. Start Muniment with `muniment serve`")
     return completed
