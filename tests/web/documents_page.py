@@ -64,8 +64,10 @@ def drop(page: Page, *paths: Path, release: bool = True) -> None:
     assert size is not None
     middle = {"x": size["width"] / 2, "y": size["height"] / 2}
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", *(["drop"] if release else [])):
+    for kind in ("dragEnter", "dragOver", "dragOver", *(["drop"] if release else [])):
         session.send("Input.dispatchDragEvent", {"type": kind, **middle, "data": data})
+        # A person holds the files for some frames. Without that, a busy page may not have said yet that it takes them.
+        page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 @contextmanager

@@ -165,4 +165,4 @@ def test_on_a_phone_passages_fit_and_lead_to_the_page(owner: SignedInPerson, win
     page.get_by_role("button", name="Text", exact=True).tap()
     expect(text(page)).to_contain_text("Either party may terminate")
     page.get_by_role("button", name="History").tap()
-    expect(page.get_by_text("Uploaded")).to_be_visible()
+    expect(page.get_by_text("Uploaded", exact=True)).to_be_visible()

@@ -43,7 +43,7 @@ function Report({ report }: { report: Reconciliation }) {
         <Line label={t.reconcile.mode}>{report.repair ? t.reconcile.modes.repair : t.reconcile.modes.look}</Line>
       </dl>
       {report.drift.length === 0 ? <p className="mt-2 text-ink-2">{t.reconcile.nothing}</p> : <DriftTable report={report} />}
-      {report.outcome === LOST && <Command text={t.reconcile.lost} command={t.reconcile.command} />}
+      {report.outcome === LOST && <Command text={t.reconcile.lost} command={t.reconcile.lostCommand} />}
       {report.outcome !== LOST && hasLeft && <Command text={t.reconcile.toRepair} command={t.reconcile.repairCommand} />}
     </div>
   );
