@@ -8,6 +8,7 @@ from collections.abc import Callable
 from benchmarks.handover.handover import measure_handover
 from benchmarks.http.requests import measure_requests
 from benchmarks.lifecycle.moves import measure_lifecycle
+from benchmarks.processing.fairness import measure_fairness
 from benchmarks.processing.throughput import measure_processing
 from benchmarks.report import Report
 from benchmarks.retrieval.quality import measure_retrieval
@@ -19,10 +20,11 @@ MEASURES: dict[str, Callable[[Report], None]] = {
     "start": measure_start,
     "requests": measure_requests,
     "processing": measure_processing,
+    "fairness": measure_fairness,
     "retrieval": measure_retrieval,
     "search": measure_search,
     "lifecycle": measure_lifecycle,
-    "archive": measure_handover,
+    "handover": measure_handover,
     "web": measure_web,
 }
 
