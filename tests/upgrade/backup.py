@@ -21,6 +21,8 @@ from muniment.processing.readers.ocr.engine import find_engine, installed_langua
 from muniment.storage.db.address import DatabaseAddress
 
 DATABASE, DATA = "database.sql.xz", "data.tar.xz"
+DEADLINES = (("deletions", "next_attempt_at"), ("document_revisions", "expires_at"), ("uploads", "expires_at"))
+"""Columns with the time after which something is deleted. Not every version has all of them."""
 NOT_SAVED = ("postgres", ".postgres", "muniment.lock")
 """Files of the running server start with one of these; the database is saved as a dump."""
 
@@ -44,7 +46,7 @@ def save(data_dir: Path, folder: Path) -> None:
 
 
 def restore(folder: Path, data_dir: Path, reading: dict[str, Any]) -> None:
-    """Create a data directory, ready for `muniment serve`, whose artifacts count as read by the current libraries."""
+    """Create a data directory, ready for `muniment serve`, as if it was saved just now with the current libraries."""
     data_dir.mkdir(mode=0o711)
     with tarfile.open(folder / DATA) as archive:
         archive.extractall(data_dir, filter="data")
@@ -54,7 +56,9 @@ def restore(folder: Path, data_dir: Path, reading: dict[str, Any]) -> None:
         dump = lzma.decompress((folder / DATABASE).read_bytes()).decode()
         _run("psql", address, "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", given=dump)
         with psycopg.connect(address.conninfo) as connection:
-            _date_artifacts(connection, reading)
+            connection.execute("SET session_replication_role = replica")  # without triggers and foreign keys
+            _renew_deadlines(connection)
+            _date_artifacts(connection, data_dir, reading)
     finally:
         postgres.stop()
 
@@ -78,24 +82,46 @@ def _run(program: str, address: DatabaseAddress, *arguments: str, given: str = "
     return done.stdout
 
 
-def _date_artifacts(connection: psycopg.Connection[Any], reading: dict[str, Any]) -> None:
+def _renew_deadlines(connection: psycopg.Connection[Any]) -> None:
+    """Give everything that expires the time it had left.
+
+    Otherwise a sweep would delete the pages of an interrupted run and the failed replacement before anyone looks.
+    """
+    row = connection.execute("SELECT now() - max(last_heartbeat) FROM procrastinate_workers").fetchone()
+    assert row is not None
+    for table, column in DEADLINES:
+        if table in _tables_with(connection, column):
+            names = {"table": sql.Identifier(table), "column": sql.Identifier(column)}
+            connection.execute(sql.SQL("UPDATE {table} SET {column} = {column} + %s").format(**names), row)
+
+
+def _date_artifacts(connection: psycopg.Connection[Any], data_dir: Path, reading: dict[str, Any]) -> None:
     """Rewrite the reading fingerprint of all artifacts to the one this version would have given them today.
 
     The versions of the libraries are part of it. Without this, a new version of lxml would make the fixture's documents
     unread, and the test could not tell that from a fingerprint that our own code changed by mistake.
     """
     before, after = _fingerprint(reading), _fingerprint(_with_present_libraries(reading))
-    connection.execute("SET session_replication_role = replica")  # without triggers and foreign keys
-    tables = connection.execute(
-        "SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid"
-        " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attname = 'params_fingerprint'"
-    ).fetchall()
+    tables = _tables_with(connection, "params_fingerprint")
     assert tables
-    for (table,) in tables:
+    for table in tables:
         found = connection.execute(sql.SQL("SELECT DISTINCT params_fingerprint FROM {}").format(sql.Identifier(table)))
         assert found.fetchall() in ([], [(before,)])
         statement = sql.SQL("UPDATE {} SET params_fingerprint = %s").format(sql.Identifier(table))
         connection.execute(statement, [after])
+    # It is part of the keys of the pages that an interrupted run has stored.
+    connection.execute("UPDATE deletions SET target = replace(target, %s, %s)", [before, after])
+    for folder in data_dir.glob(f"blobs/artifacts/*/partial/*/*-{before}"):
+        folder.rename(folder.with_name(folder.name.replace(before, after)))
+
+
+def _tables_with(connection: psycopg.Connection[Any], column: str) -> list[str]:
+    found = connection.execute(
+        "SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid"
+        " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attname = %s",
+        [column],
+    )
+    return [table for (table,) in found]
 
 
 def _with_present_libraries(reading: dict[str, Any]) -> dict[str, Any]:

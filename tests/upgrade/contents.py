@@ -6,7 +6,7 @@ from email.message import EmailMessage
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.processing.readers.office_files import a_docx, an_odt, w
-from tests.processing.readers.pdf_files import page_of, pdf
+from tests.processing.readers.pdf_files import page_of, pdf, picture
 
 
 def lease() -> bytes:
@@ -57,6 +57,13 @@ def scan() -> bytes:
     file = io.BytesIO()
     page.convert("1").save(file, "PNG", dpi=(200, 200))
     return file.getvalue()
+
+
+def voyage() -> bytes:
+    """A scan that takes long enough to be interrupted."""
+    days = (f"Day {number} of the voyage" for number in range(2, 8))
+    pages = ("An albatross follows the ship", *days, "Icebergs are in sight")
+    return pdf(*(picture(words) for words in pages))
 
 
 def broken() -> bytes:

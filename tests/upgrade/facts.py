@@ -38,6 +38,13 @@ class Annotation(_Fact):
     annotations: dict[str, Any]
 
 
+class FailedReplacement(_Fact):
+    document: SavedDocument
+    """Described as it is, with the content that it had before."""
+    offered: dict[str, Any]
+    """What the document said about the file that could not be read."""
+
+
 class Facts(_Fact):
     version: str
     operator: Account
@@ -74,6 +81,17 @@ class Facts(_Fact):
     """As kept by the user who requested the deletion."""
     reading: dict[str, Any]
     """Input of the reading fingerprint of its artifacts."""
+
+    # Since 0.2.0a2. The installations before it have none of these.
+    foreign_pending: tuple[SavedDocument, ...] = ()
+    """Of the second organization, with the same bytes as `pending`."""
+    partial_pages: tuple[str, ...] = ()
+    """Objects with the first pages of `processing`, stored before its worker was killed."""
+    failed_replacement: FailedReplacement | None = None
+    handover: dict[str, Any] | None = None
+    """Hand-over of a document that Paperless refused once, with its history."""
+    earlier_public_key: str | None = None
+    """Signed the receipts and the first heads, before the key was rotated."""
 
     @classmethod
     def load(cls, folder: Path) -> Self:

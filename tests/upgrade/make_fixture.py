@@ -5,8 +5,8 @@ python -m tests.upgrade.make_fixture [NAME]
 
 import hashlib
 import lzma
-import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import psutil
 import psycopg
 
 from muniment import __version__
@@ -30,9 +31,11 @@ from tests.support.fake_paperless.faults import refused
 from tests.support.folders import shared_folder
 from tests.support.running_server import EMAIL, PASSWORD, RunningServer, wait_until
 from tests.upgrade import backup, contents
-from tests.upgrade.facts import AUDIT_EXPORT, Account, Annotation, Facts, SavedDocument
+from tests.upgrade.facts import AUDIT_EXPORT, Account, Annotation, Facts, FailedReplacement, SavedDocument
 
 SINGLE_SLOT = {"MUNIMENT_WORKER_CONCURRENCY": "1"}
+PARTIAL_PAGES_SECONDS = 6
+"""After this time, the next page that is read stores those before it."""
 COMPLETED = (
     ("lease.pdf", contents.lease(), "armadillo", "when does the rent have to be paid"),
     ("minutes.docx", contents.minutes(), "Halvorsen", "who was chosen to look after the money"),
@@ -44,6 +47,8 @@ COMPLETED = (
     ("elevator.rtf", contents.elevator(), "inspector", "safety check of the lift"),
     ("scan.png", contents.scan(), "veterinarian", "immunization of a pet"),
 )
+
+TUNING = b"The pianoforte is tuned twice a year."
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,9 @@ class KnowledgeBaseClient:
     def move(self, document: SavedDocument, move: str) -> Any:
         return sent(self.client.post(f"{self.path(document.id)}/{move}"))
 
+    def replace(self, document: SavedDocument, content: bytes) -> Any:
+        return sent(self.client.post(f"{self.path(document.id)}/replace", files={"file": (document.name, content)}))
+
     def remove(self, document: SavedDocument, move: str) -> Any:
         """Return the receipt of a purge or clear."""
         receipt_id = sent(self.client.delete(f"{self.path(document.id)}/{move}"))["receipt_id"]
@@ -88,7 +96,7 @@ def main() -> None:
     target.mkdir()  # fails if it exists: a fixture is never recreated
     with shared_folder() as folder:
         builder = FixtureBuilder(folder)
-        facts = builder.run()
+        facts = builder.run(target.name)
         backup.save(folder / "data", target)
         facts.save(target)
         (target / AUDIT_EXPORT).write_bytes(lzma.compress(builder.audit_export))
@@ -102,20 +110,23 @@ class FixtureBuilder:
         self._known: dict[str, Any] = {}
         self.audit_export = b""
 
-    def run(self) -> Facts:
+    def run(self, name: str) -> Facts:
         with fake_paperless(self._folder) as paperless, self._serving(**_archiver(paperless)) as installation:
             self._accounts(installation)
             with self._knowledge_bases(installation) as (kb, other_kb):
                 self._documents(kb, other_kb)
+                self._failed_replacement(kb)
                 self._removals(kb)
+                self._rotated_key(kb, installation)
+                self._refused_once(kb, paperless)
                 self._delivered(kb, paperless)
             assert installation.stop() == 0
         with self._serving() as installation, self._knowledge_bases(installation) as (kb, other_kb):
             self._queued(kb)
             self._sign_heads(kb, other_kb)
-            self._interrupted(kb, installation)
+            self._interrupted(kb, other_kb, installation)
             installation.kill_everybody()
-        return Facts(version=__version__, reading=_reading(), **self._known)
+        return Facts(version=name, reading=_reading(), **self._known)
 
     @contextmanager
     def _serving(self, **environment: str) -> Iterator[RunningServer]:
@@ -169,6 +180,16 @@ class FixtureBuilder:
         self._known["failed"] = failed = kb.upload("broken.pdf", contents.broken())
         kb.wait_for(failed, "failed")
         self._known["replaced"] = kb.upload_and_wait("handbook.txt", b"How to clean the typewriter.", "typewriter")
+        for each in (kb, other_kb):  # hidden from the search for its words, which finds a copy
+            each.move(each.upload_and_wait("piano.txt", TUNING), "archive")
+
+    def _failed_replacement(self, kb: KnowledgeBaseClient) -> None:
+        content = a_pdf("The assembly has a quorum with one half of its members")
+        document = kb.upload_and_wait("statutes.pdf", content, "quorum")
+        kb.replace(document, contents.broken() + b"A third one.")
+        wait_until(lambda: kb.look(document)["failed_replacement"] is not None)
+        offered = kb.look(document)["failed_replacement"]
+        self._known["failed_replacement"] = FailedReplacement(document=document, offered=offered)
 
     def _removals(self, kb: KnowledgeBaseClient) -> None:
         purged = kb.upload_and_wait("purged.pdf", a_pdf("A letter that has to be deleted"))
@@ -177,6 +198,26 @@ class FixtureBuilder:
         kb.wait_for(cleared, "failed")
         self._known["receipts"] = (kb.remove(purged, "purge"), kb.remove(cleared, "clear"))
         self._known["public_key"] = sent(kb.client.get("/api/v1/audit/key"))["public_key"]
+
+    def _rotated_key(self, kb: KnowledgeBaseClient, installation: RunningServer) -> None:
+        """Sign heads with the first key, and what follows with another one."""
+        assert kb.client.get("/api/v1/audit/export").is_success
+        self._known["earlier_public_key"] = self._known["public_key"]
+        rotation = installation.run("audit", "rotate-key")
+        assert rotation.returncode == 0, rotation.stderr
+        self._known["public_key"] = sent(kb.client.get("/api/v1/audit/key"))["public_key"]
+
+    def _refused_once(self, kb: KnowledgeBaseClient, paperless: FakePaperless) -> None:
+        """Hand one document over that Paperless accepts only the second time."""
+        document = kb.upload_and_wait("invoice 5.pdf", a_pdf("Invoice 5"))
+        paperless.fault("upload", refused(415))
+        job_id = kb.move(document, "hand-over")["job_id"]
+        wait_until(lambda: kb.look(document)["archive_status"] == "failed")
+        sent(kb.client.post(f"/api/v1/archive/dead-letters/{job_id}/requeue"))
+        wait_until(lambda: kb.look(document)["archive_status"] == "archived")
+        organization_id = self._known["operator"].organization_id
+        path = f"/api/v1/organizations/{organization_id}/archive/{document.id}"
+        self._known["handover"] = sent(kb.client.get(path))
 
     def _delivered(self, kb: KnowledgeBaseClient, paperless: FakePaperless) -> None:
         """Hand one document over, and one file that Paperless refuses."""
@@ -214,29 +255,59 @@ class FixtureBuilder:
             assert verdict["signed_seq"] > 0, verdict
             signed[verdict["chain"]] = verdict["signed_seq"]
 
-    def _interrupted(self, kb: KnowledgeBaseClient, installation: RunningServer) -> None:
+    def _interrupted(self, kb: KnowledgeBaseClient, other_kb: KnowledgeBaseClient, installation: RunningServer) -> None:
         """Leave a worker in the middle of a document, with others waiting."""
         worker = installation.child(r"muniment worker$")
-        [reader] = [process for process in worker.children() if is_server(process)]
-        reader.send_signal(signal.SIGSTOP)
-        self._known["processing"] = processing = kb.upload(
-            "observatory.pdf", a_pdf("The telescope of the observatory shows Saturn"), "telescope", "watching planets"
-        )
-        kb.wait_for(processing, "processing")
-        music = a_docx(w("Lessons for the accordion take place on Tuesdays."))
-        first = kb.upload("lessons.docx", music, "accordion", "music teaching schedule")
-        wait_until(lambda: _queue_of(installation, first) == "reading")
-        worker.send_signal(signal.SIGSTOP)
+        self._interrupt_reading(kb, installation, worker)
+        lessons = a_docx(w("Lessons for the accordion take place on Tuesdays."))
         light = b"The electrician hangs the chandelier in the hall."
-        second = kb.upload("hall.txt", light, "chandelier", "electrical work on the ceiling light")
-        self._known["pending"] = (first, second)
+        first = [
+            each.upload("lessons.docx", lessons, "accordion", "music teaching schedule") for each in (kb, other_kb)
+        ]
+        wait_until(lambda: all(_queue_of(installation, document) == "reading" for document in first))
+        worker.suspend()
+        pending = [
+            (
+                document,
+                each.upload("hall.txt", light, "chandelier", "electrical work on the ceiling light"),
+                each.upload("copy.txt", TUNING, "pianoforte"),
+            )
+            for document, each in zip(first, (kb, other_kb), strict=True)
+        ]
+        self._known["pending"], self._known["foreign_pending"] = pending
+        for documents in pending:
+            assert {_queue_of(installation, document) for document in documents} == {"fast", "reading"}
         self._known["words_before_replacement"] = "typewriter"
         self._known["replaced"] = self._replace(kb, self._known["replaced"])
 
+    def _interrupt_reading(self, kb: KnowledgeBaseClient, installation: RunningServer, worker: psutil.Process) -> None:
+        """Stop the reader of a long scan after some of its pages were stored, in two parts."""
+        [server] = [process for process in worker.children() if is_server(process)]
+        scan = contents.voyage()
+        self._known["processing"] = document = kb.upload("voyage.pdf", scan, "albatross", "travelling by sea")
+        wait_until(lambda: _pages_read(installation, document) >= 2)
+        [reader] = server.children()
+        self._store_pages(reader, parts=1)
+        self._store_pages(reader, parts=2)
+        reader.suspend()
+        server.suspend()
+        self._known["partial_pages"] = tuple(self._list_partial_pages())
+        assert kb.look(document)["status"] == "processing"
+
+    def _store_pages(self, reader: psutil.Process, *, parts: int) -> None:
+        """Interrupt the reader for so long that its next page is stored, with those before it."""
+        reader.suspend()
+        time.sleep(PARTIAL_PAGES_SECONDS)
+        reader.resume()
+        wait_until(lambda: len(self._list_partial_pages()) == parts)
+
+    def _list_partial_pages(self) -> list[str]:
+        objects = self._folder / "data" / "blobs"
+        return sorted(str(path.relative_to(objects)) for path in objects.glob("artifacts/*/partial/*/*/*"))
+
     def _replace(self, kb: KnowledgeBaseClient, document: SavedDocument) -> SavedDocument:
         content = b"How to record a picture by holography."
-        answer = sent(kb.client.post(f"{kb.path(document.id)}/replace", files={"file": (document.name, content)}))
-        assert answer["status"] == "pending"
+        assert kb.replace(document, content)["status"] == "pending"
         sha256 = hashlib.sha256(content).hexdigest()
         return document.model_copy(
             update={"words": "holography", "question": "taking three-dimensional photographs", "sha256": sha256}
@@ -283,14 +354,21 @@ def _archiver(paperless: FakePaperless) -> dict[str, str]:
 
 
 def _queue_of(installation: RunningServer, document: SavedDocument) -> str:
+    queue = _value_of_run(installation, document, "SELECT queue_name FROM procrastinate_jobs WHERE id = run.job_id")
+    return str(queue)
+
+
+def _pages_read(installation: RunningServer, document: SavedDocument) -> int:
+    page = "SELECT max((state_snapshot->>'page')::int) FROM document_processing_steps s WHERE s.run_id = run.run_id"
+    return int(_value_of_run(installation, document, page) or 0)
+
+
+def _value_of_run(installation: RunningServer, document: SavedDocument, query: str) -> Any:
+    statement = f"SELECT ({query}) FROM document_processing_runs run WHERE document_id = %s"
     with psycopg.connect(backup.superuser(installation.data_dir).conninfo) as connection:
-        row = connection.execute(
-            "SELECT j.queue_name FROM document_processing_runs r JOIN procrastinate_jobs j ON j.id = r.job_id"
-            " WHERE r.document_id = %s",
-            [document.id],
-        ).fetchone()
+        row = connection.execute(statement.encode(), [document.id]).fetchone()
     assert row is not None
-    return str(row[0])
+    return row[0]
 
 
 def _reading() -> dict[str, Any]:
