@@ -10,6 +10,10 @@ from muniment.processing.readers.contract import Box
 ToPage = Callable[[Box], Box]
 
 
+def unchanged(box: Box) -> Box:
+    return box
+
+
 def rotate_box(box: Box, quarter_turns: int, width: float, height: float) -> Box:
     """Return a box after its page of this size is rotated clockwise by quarter turns."""
     left, top, right, bottom = box
@@ -74,7 +78,7 @@ class PageGeometry:
         width, height = self.upright_size(direction)
         quarters = (direction + self.quarter_turns) % 4
         if quarters == 0:
-            return lambda box: box
+            return unchanged
         return lambda box: rotate_box(box, quarters, width, height)
 
     def upright_size(self, direction: int) -> tuple[float, float]:

@@ -98,19 +98,22 @@ def _paragraph_as_json(paragraph: Paragraph) -> tuple[int, int, str, Box | None]
 
 
 def _encode_words(page: ExtractedPage) -> bytes:
-    numbers = array(WORD_NUMBER)
-    for word in page.words:
-        left, top, right, bottom = word.box
-        numbers.extend(
-            (
-                word.start,
-                word.end,
-                round(left * BOX_SCALE),
-                round(top * BOX_SCALE),
-                round(right * BOX_SCALE),
-                round(bottom * BOX_SCALE),
+    scale = BOX_SCALE
+    numbers = array(
+        WORD_NUMBER,
+        [
+            number
+            for start, end, (left, top, right, bottom) in page.words
+            for number in (
+                start,
+                end,
+                round(left * scale),
+                round(top * scale),
+                round(right * scale),
+                round(bottom * scale),
             )
-        )
+        ],
+    )
     if sys.byteorder != "little":
         numbers.byteswap()
     return numbers.tobytes()

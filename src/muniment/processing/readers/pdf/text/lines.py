@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from muniment.processing.readers.contract import Box
 from muniment.processing.readers.pdf.text.words import WIDE_GAP, PdfWord
@@ -145,13 +146,18 @@ def group_lines(runs: Iterable[TextRun]) -> list[TextRun]:
 
 
 def is_right_to_left(words: Iterable[PdfWord]) -> bool:
-    text = " ".join(word.text for word in words)
+    text = " ".join([word.text for word in words])
+    if text.isascii():
+        return False
     backwards = _RIGHT_TO_LEFT.findall(text)
     return bool(backwards) and len(backwards) > len(_LEFT_TO_RIGHT.findall(text))
 
 
+_left = attrgetter("left")
+
+
 def words_in_reading_order(words: Sequence[PdfWord]) -> list[PdfWord]:
-    ordered = sorted(words, key=lambda word: word.left)
+    ordered = sorted(words, key=_left)
     if is_right_to_left(ordered):
         ordered = _right_to_left_order(ordered)
     return _join_word_parts(ordered)
@@ -176,7 +182,9 @@ def _join_word_parts(words: list[PdfWord]) -> list[PdfWord]:
     for word in words[1:]:
         last = joined[-1]
         limit = _SAME_WORD_GAP * (word.bottom - word.top)
-        if -2 * limit < gap_between(last, word) < limit and on_same_line(last, word):
+        if word.left - last.right >= limit:  # most words; the gap is no smaller than this
+            joined.append(word)
+        elif -2 * limit < gap_between(last, word) < limit and on_same_line(last, word):
             left, right = min(last.left, word.left), max(last.right, word.right)
             top, bottom = min(last.top, word.top), max(last.bottom, word.bottom)
             joined[-1] = PdfWord(last.text + word.text, left, top, right, bottom, last.char_index)

@@ -70,9 +70,9 @@ def build_paragraphs(blocks: Sequence[LayoutBlock], fonts: Fonts) -> list[Paragr
 
 def _measure_line(run: TextRun, fonts: Fonts) -> _Line:
     # The largest of several sizes: a name in a smaller monospaced font does not make a line small.
-    samples = {word.char_index for word in (run.words[0], run.words[len(run.words) // 2], run.words[-1])}
-    is_bold = fonts.is_bold(run.words[0].char_index) and fonts.is_bold(run.words[-1].char_index)
-    return _Line(run, max(map(fonts.size, samples)), is_bold)
+    words = run.words
+    first, middle, last = (fonts.at(words[index].char_index) for index in (0, len(words) // 2, -1))
+    return _Line(run, max(first.size, middle.size, last.size), first.is_bold and last.is_bold)
 
 
 def _measure_body(lines: Sequence[_Line]) -> _BodyText:
@@ -96,7 +96,8 @@ def _paragraphs(lines: Sequence[_Line], body: _BodyText) -> Iterator[list[_Line]
         return
     paragraph = [lines[0]]
     for index in range(1, len(lines)):
-        left, _, right, _ = bounds(line.run for line in lines[max(0, index - _NEARBY) : index + _NEARBY])
+        nearby = [line.run for line in lines[max(0, index - _NEARBY) : index + _NEARBY]]
+        left, right = min([run.left for run in nearby]), max([run.right for run in nearby])
         following = lines[index + 1] if index + 1 < len(lines) else None
         if _begins_paragraph(paragraph, lines[index], following, body, (left, right)):
             yield paragraph

@@ -44,8 +44,9 @@ def _separate_margins(
 def _head_rows(rows: Sequence[Row], page_height: float) -> int:
     for count in range(min(_MARGIN_ROWS, len(rows) - 1), 0, -1):
         lowest = max(run.bottom for row in rows[:count] for run in row)
-        gap = min(run.top for row in rows[count:] for run in row) - lowest
-        if lowest < _MARGIN_SHARE * page_height and gap > rows[count - 1][0].height:
+        if lowest >= _MARGIN_SHARE * page_height:
+            continue
+        if min(run.top for row in rows[count:] for run in row) - lowest > rows[count - 1][0].height:
             return count
     return 0
 
@@ -53,8 +54,9 @@ def _head_rows(rows: Sequence[Row], page_height: float) -> int:
 def _foot_rows(rows: Sequence[Row], page_height: float) -> int:
     for count in range(min(_MARGIN_ROWS, len(rows) - 1), 0, -1):
         highest = min(run.top for row in rows[-count:] for run in row)
-        gap = highest - max(run.bottom for row in rows[:-count] for run in row)
-        if highest > (1 - _MARGIN_SHARE) * page_height and gap > rows[-count][0].height:
+        if highest <= (1 - _MARGIN_SHARE) * page_height:
+            continue
+        if highest - max(run.bottom for row in rows[:-count] for run in row) > rows[-count][0].height:
             return count
     return 0
 

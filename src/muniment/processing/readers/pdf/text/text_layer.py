@@ -9,7 +9,7 @@ from pypdfium2 import PdfTextPage
 
 from muniment.processing.readers.contract import PARAGRAPH_BREAK, Paragraph, ParagraphKind, Word
 from muniment.processing.readers.hyphenation import SOFT_HYPHEN, join_at_line_end
-from muniment.processing.readers.pdf.geometry import PageGeometry, ToPage, rounded_box
+from muniment.processing.readers.pdf.geometry import PageGeometry, ToPage, rounded_box, unchanged
 from muniment.processing.readers.pdf.text.lines import group_runs, make_run
 from muniment.processing.readers.pdf.text.paragraphs import ParagraphDraft, build_paragraphs
 from muniment.processing.readers.pdf.text.reading_order import Column, LayoutBlock, reading_order
@@ -66,7 +66,10 @@ class TextBuilder:
         start = self._length
         self._append(joined.text)
         self.paragraphs.append(Paragraph(start, self._length, draft.kind, rounded_box(to_page(draft.box))))
-        self.words += [Word(start + begin, start + end, to_page(word[1:5])) for begin, end, word in joined.placed]
+        if to_page is unchanged:  # nearly always; a call for each word would take a tenth of the time of a page
+            self.words += [Word(start + begin, start + end, word[1:5]) for begin, end, word in joined.placed]
+        else:
+            self.words += [Word(start + begin, start + end, to_page(word[1:5])) for begin, end, word in joined.placed]
 
     def _append(self, text: str) -> None:
         self._parts.append(text)
@@ -101,9 +104,11 @@ class _ParagraphText:
     def _add_words(self, words: Iterable[PdfWord], *, begins: bool) -> None:
         is_line_end = not begins
         for word in words:
-            text = normalize_text(word.text)
-            if not text.strip(SOFT_HYPHEN):
-                continue
+            text = word.text
+            if not (text.isascii() and text.isprintable()):
+                text = normalize_text(text)
+                if not text.strip(SOFT_HYPHEN):
+                    continue
             if is_line_end and self.placed:
                 self._continue_line(text, word)
             else:
@@ -150,9 +155,6 @@ def _trim_empty_cells(cells: Sequence[Cell]) -> Sequence[Cell]:
     return cells[:end]
 
 
-_SPACE = re.compile(r"\s+")
-
-
 _UNMAPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 
 
@@ -186,7 +188,7 @@ def extract_text_layer(page: PdfTextPage, geometry: PageGeometry) -> TextLayer |
 
 
 def _is_usable(text: str) -> bool:
-    characters = _SPACE.sub("", text)
+    characters = "".join(text.split())
     return bool(characters) and len(_UNMAPPED.findall(characters)) <= _MAX_UNMAPPED_SHARE * len(characters)
 
 

@@ -108,7 +108,7 @@ def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, 
     has_box = []
     for start, end in spans:
         has_first = _read_loose_box(handle, start, address)
-        if not _read_loose_box(handle, end - 1, address + size):
+        if end - start == 1 or not _read_loose_box(handle, end - 1, address + size):
             ctypes.memmove(address + size, address, size)
         has_box.append(has_first)
         address += 2 * size
@@ -133,23 +133,45 @@ def _direction(angle: float) -> int:
     return quarters % 4 if abs(angle - quarters * _QUARTER) < _ANGLE_TOLERANCE else OBLIQUE
 
 
+_find_text_object = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
+    ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+)
+
+
+class CharacterFont(NamedTuple):
+    size: float
+    """In points as displayed, rounded to a tenth."""
+    is_bold: bool
+
+
 class Fonts:
-    """Size and weight of the character at an index."""
+    """Fonts of the characters of a page. All characters of a text object, usually a line, have the same."""
 
     def __init__(self, page: PdfTextPage) -> None:
         self._page = page
+        self._address = ctypes.cast(page.raw, ctypes.c_void_p).value
         self._matrix: Any = raw.FS_MATRIX()
         self._name = ctypes.create_string_buffer(256)
         self._flags = ctypes.c_int()
+        self._known: dict[int, CharacterFont] = {}
 
-    def size(self, index: int) -> float:
-        """Return the size in points as displayed, rounded to a tenth."""
+    def at(self, index: int) -> CharacterFont:
+        """Return the font of the character at an index."""
+        text_object = _find_text_object(self._address, index)
+        if text_object is None:  # PDFium has added the character
+            return CharacterFont(self._size(index), self._is_bold(index))
+        font = self._known.get(text_object)
+        if font is None:
+            font = self._known[text_object] = CharacterFont(self._size(index), self._is_bold(index))
+        return font
+
+    def _size(self, index: int) -> float:
         size = float(raw.FPDFText_GetFontSize(self._page, index))
         if raw.FPDFText_GetMatrix(self._page, index, self._matrix):
             size *= math.hypot(self._matrix.c, self._matrix.d)
         return round(abs(size), 1)
 
-    def is_bold(self, index: int) -> bool:
+    def _is_bold(self, index: int) -> bool:
         if raw.FPDFText_GetFontWeight(self._page, index) >= 600:
             return True
         length = raw.FPDFText_GetFontInfo(self._page, index, self._name, len(self._name), self._flags)
