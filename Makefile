@@ -29,6 +29,7 @@ format: setup-dev ## Format the code and fix what the linters can fix
 	@tools/web npx biome check --write --log-level=warn
 
 bench: setup-dev ## Run the benchmarks; results are ratios within one run
+	@tools/setup bench
 	@$(BIN)/python -m benchmarks
 
 lock: setup-dev ## Update requirements/*.lock from pyproject.toml
