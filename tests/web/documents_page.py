@@ -1,10 +1,11 @@
 """Actions on the documents page: rows, menus, drag and drop."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PageTimeout
 
 from tests.support.running_server import wait_until
 from tests.web.demo_organization import SignedInPerson, upload
@@ -12,6 +13,8 @@ from tests.web.windows import Windows
 
 PATIENCE_MS = 60_000
 """Timeout for processing in the background on a busy machine."""
+
+DROP_ATTEMPTS = 3
 
 BROKEN_PDF = b"%PDF-1.7\nthis is no page tree"
 LONG = "".join(f"Paragraph {n}: tenant {n * 7919 % 10007} pays {n} kroner.\n\n" for n in range(3000)).encode()
@@ -58,16 +61,35 @@ def pick_files(page: Page, files: Sequence[Path], *, kind: str = "files") -> Non
 
 
 def drop(page: Page, *paths: Path, release: bool = True) -> None:
-    """Drop real files and folders with the browser's own drag and drop."""
+    """Drop real files and folders with the browser's own drag and drop.
+
+    A busy browser may release the files before the page has said that it takes them, and then tells the page nothing.
+    They are dropped again then, as a person would. A page that refuses them never hears of a drop.
+    """
     session = page.context.new_cdp_session(page)
     size = page.viewport_size
     assert size is not None
     middle = {"x": size["width"] / 2, "y": size["height"] / 2}
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", "dragOver", *(["drop"] if release else [])):
-        session.send("Input.dispatchDragEvent", {"type": kind, **middle, "data": data})
-        # A person holds the files for some frames. Without that, a busy page may not have said yet that it takes them.
-        page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    def move(*kinds: str) -> None:
+        for kind in kinds:
+            session.send("Input.dispatchDragEvent", {"type": kind, **middle, "data": data})
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    page.evaluate("""() => {
+        window.dropsSeen = 0;
+        window.addEventListener("drop", () => { window.dropsSeen += 1 }, { capture: true, once: true });
+    }""")
+    move("dragEnter", "dragOver", "dragOver")
+    for _ in range(DROP_ATTEMPTS if release else 0):
+        move("drop")
+        with suppress(PageTimeout):
+            page.wait_for_function("() => window.dropsSeen > 0", timeout=2_000)
+            return
+        move("dragEnter", "dragOver", "dragOver")
+    if release:
+        move("dragCancel")
 
 
 @contextmanager
