@@ -1,5 +1,6 @@
 """`muniment audit`: verification in a terminal, and replacing the key."""
 
+import base64
 import json
 from pathlib import Path
 from uuid import UUID
@@ -53,6 +54,7 @@ async def export(api: RunningApi, seed: Seed, tmp_path: Path) -> Path:
         for name in ("A", "B"):
             await client.post("/api/v1/knowledge-bases", json={"name": name})
         (tmp_path / "export.jsonl").write_bytes((await client.get("/api/v1/audit/export")).content)
+        (tmp_path / "keys.json").write_bytes((await client.get("/api/v1/audit/key")).content)
     return tmp_path / "export.jsonl"
 
 
@@ -66,6 +68,16 @@ def test_a_file_is_verified_without_database_and_settings(export: Path, tmp_path
     assert trusting.returncode == 0
     assert "Compare" not in trusting.stdout
     assert run(tmp_path, "audit", "verify", str(export), "--key", "another").returncode == 1
+
+
+def test_the_saved_keys_of_the_installation_verify_its_files_and_no_others(export: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "keys.json"
+    trusting = run(tmp_path, "audit", "verify", str(export), "--key", str(saved))
+    assert trusting.returncode == 0, trusting.stdout
+    assert "Compare" not in trusting.stdout
+    foreign = {**json.loads(saved.read_text()), "public_key": base64.b64encode(bytes(32)).decode()}
+    saved.write_text(json.dumps(foreign))
+    assert run(tmp_path, "audit", "verify", str(export), "--key", str(saved)).returncode == 1
 
 
 def test_a_file_that_was_changed_ends_with_1(export: Path, tmp_path: Path) -> None:

@@ -21,7 +21,12 @@ receipt_app = typer.Typer(help="Verify deletion receipts.")
 @audit_app.command(name="verify")
 def verify_audit(
     file: Annotated[Path | None, typer.Argument(help="Export file (JSON Lines) to verify offline.")] = None,
-    key: Annotated[str | None, typer.Option(help="Key that must have signed the file (ID or public key).")] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="Key that must have signed the file: ID, public key, or a file (response of GET /api/v1/audit/key)."
+        ),
+    ] = None,
     chain: Annotated[
         UUID | None, typer.Option(help="Only this organization's log. All zeros selects the log of the installation.")
     ] = None,

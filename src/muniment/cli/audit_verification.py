@@ -20,6 +20,7 @@ from muniment.bootstrap.installation import (
 )
 from muniment.bootstrap.stores import build_stores
 from muniment.cli.output import FileMissing, progress_bar
+from muniment.cli.trusted_key import read_trusted_key
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
 
@@ -44,12 +45,13 @@ async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Seque
 
 
 def verify_export(path: Path, trusted_key: str | None, *, show: bool) -> FileVerdict:
-    """Verify an export file without a server, a database or settings."""
+    """Verify an export file without a server, a database or settings. `trusted_key` is read by `read_trusted_key`."""
     if not path.is_file():
         raise FileMissing(f"File not found: {path}")
     with path.open("rb") as file, progress_bar(show=show, transient=True) as bar:
         task = bar.add_task(path.name, total=path.stat().st_size)
-        return verify_file(file, trusted_key=trusted_key, progress=lambda size: bar.advance(task, size))
+        trusted = None if trusted_key is None else read_trusted_key(trusted_key)
+        return verify_file(file, trusted_key=trusted, progress=lambda size: bar.advance(task, size))
 
 
 async def rotate_generated_key(settings: Settings) -> tuple[str, str | None]:

@@ -1,18 +1,13 @@
 """Verify a receipt offline: without a server, a database or settings."""
 
-import base64
-import json
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from muniment.audit.hashing import to_rfc3339
-from muniment.audit.keys import KeyRing, PublicKey
+from muniment.audit.keys import KeyRing
 from muniment.audit.receipts.record import InvalidReceipt, VerifiedReceipt, verify_receipt
 from muniment.cli.output import FileMissing
-
-KEY_BYTES = 32
+from muniment.cli.trusted_key import read_trusted_key
 
 
 def verify(path: Path, key: str | None) -> VerifiedReceipt:
@@ -22,10 +17,11 @@ def verify(path: Path, key: str | None) -> VerifiedReceipt:
     receipts of all keys that the current one vouches for are valid.
     """
     text = _read_text(path)
-    if key is None or (ring := _read_key_ring(key)) is None:
-        return verify_receipt(text, _read_key(key) if key is not None else None)
+    trusted = None if key is None else read_trusted_key(key)
+    if not isinstance(trusted, KeyRing):
+        return verify_receipt(text, trusted)
     verified = verify_receipt(text)
-    if ring.successors_of(verified.record["key_id"]) is None:
+    if trusted.successors_of(verified.record["key_id"]) is None:
         raise InvalidReceipt("The receipt was signed with a key that the given keys do not vouch for")
     return replace(verified, is_key_known=True)
 
@@ -56,26 +52,3 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InvalidReceipt("The file is not text") from None
-
-
-def _read_key_ring(given: str) -> KeyRing | None:
-    """Return the keys in a saved response of GET /api/v1/audit/key, or `None` if this is no such file."""
-    path = Path(given)
-    try:
-        saved: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-        keys = [PublicKey.from_json({**key, "at": _as_signed(key["at"])}) for key in saved["keys"]]
-        return KeyRing(keys, base64.b64decode(saved["public_key"], validate=True))
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def _as_signed(at: str) -> str:
-    return to_rfc3339(datetime.fromisoformat(at))
-
-
-def _read_key(given: str) -> str:
-    path = Path(given)
-    if not path.is_file():
-        return given.strip()
-    data = path.read_bytes()
-    return base64.b64encode(data).decode() if len(data) == KEY_BYTES else data.decode("ascii", "replace").strip()

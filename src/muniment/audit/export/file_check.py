@@ -44,9 +44,13 @@ class FileVerdict:
 
 
 def verify_file(
-    lines: Iterable[bytes], *, trusted_key: str | None = None, progress: Callable[[int], None] = lambda size: None
+    lines: Iterable[bytes],
+    *,
+    trusted_key: str | KeyRing | None = None,
+    progress: Callable[[int], None] = lambda size: None,
 ) -> FileVerdict:
-    """Verify an export. `trusted_key` is the id or the public key (base64 or hex) that must have signed it."""
+    """Verify an export. `trusted_key` is the id or the public key (base64 or hex) that must have signed it, or the keys
+    of an installation, of which any may have signed it."""
     walk: _FileCheck | None = None
     for number, line in enumerate(lines, 1):
         if walk is None:
@@ -59,7 +63,7 @@ def verify_file(
     return walk.finish()
 
 
-def _start_check(line: bytes, trusted_key: str | None) -> "_FileCheck":
+def _start_check(line: bytes, trusted_key: str | KeyRing | None) -> "_FileCheck":
     try:
         header = _parse_line(line)
         if header["kind"] != "header" or header["format"] != FORMAT:
@@ -70,7 +74,7 @@ def _start_check(line: bytes, trusted_key: str | None) -> "_FileCheck":
 
 
 class _FileCheck:
-    def __init__(self, header: Mapping[str, Any], trusted_key: str | None) -> None:
+    def __init__(self, header: Mapping[str, Any], trusted_key: str | KeyRing | None) -> None:
         public_key = bytes.fromhex(header["public_key"])
         keys = [PublicKey.from_json(key) for key in header["keys"]]
         start = StartPosition(header["first_seq"] - 1, bytes.fromhex(header["previous_hash"]))
@@ -82,7 +86,7 @@ class _FileCheck:
         self._last = ChainLink(start.seq, b"", start.hash)
         if start.seq == 0 and start.hash != genesis_hash(chain):
             self._add_problem("The start of the chain is wrong")
-        if trusted_key is not None and not _is_same_key(trusted_key, public_key):
+        if trusted_key is not None and not _is_trusted(trusted_key, public_key):
             self._add_problem(f"The file is signed with the key {self._key_id}, not with the one you trust")
 
     def feed(self, number: int, line: bytes) -> None:
@@ -168,7 +172,9 @@ def _parse_link(values: Mapping[str, Any]) -> ChainLink:
     return ChainLink(seq, bytes.fromhex(values["event_hash"]), bytes.fromhex(values["hash"]))
 
 
-def _is_same_key(trusted: str, public_key: bytes) -> bool:
+def _is_trusted(trusted: str | KeyRing, public_key: bytes) -> bool:
+    if isinstance(trusted, KeyRing):
+        return trusted.successors_of(key_id_of(public_key)) is not None
     return trusted.strip() in {key_id_of(public_key), public_key.hex(), *_base64_forms(public_key)}
 
 
