@@ -22,6 +22,18 @@ async def test_first_password_needs_no_current_one(api: RunningApi, seed: Seed) 
     assert (await log_in(api, person.email, NEW)).status_code == 200
 
 
+@pytest.mark.parametrize("cookie", [None, "invented"])
+async def test_a_token_cannot_set_the_first_password(api: RunningApi, seed: Seed, cookie: str | None) -> None:
+    person = seed.person()
+    seed.execute("UPDATE users SET password_hash = NULL")
+    async with api.client(person) as client:
+        if cookie:
+            client.cookies.set("muniment_session", cookie)
+        answer = await change(client)
+    said = "An API token cannot set the first password of an account. Open the sign-in link"
+    assert (answer.status_code, answer.json()) == (403, {"detail": said})
+
+
 @pytest.mark.parametrize("given", [None, "not the password"])
 async def test_later_ones_need_the_current_one(api: RunningApi, seed: Seed, given: str | None) -> None:
     person = seed.person()

@@ -12,6 +12,7 @@ from muniment.http.dependencies import (
     CurrentWork,
     Now,
     clear_session_cookie,
+    is_signed_in_by_session,
     require_still_signed_in,
     session_secret,
     set_session_cookie,
@@ -90,7 +91,9 @@ async def change_own_password(
 
     Its API tokens are revoked unless `revoke_tokens` is false.
     """
-    await services.sign_in.confirm_password(principal, change.current_password)
+    await services.sign_in.confirm_password(
+        principal, change.current_password, has_session=is_signed_in_by_session(request)
+    )
     password_hash = await services.passwords.hash(change.new_password)
     async with services.database.work(principal) as work:
         await UserRepository(work.session).lock_credentials(principal.user_id)

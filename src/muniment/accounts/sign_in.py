@@ -48,6 +48,10 @@ class WrongPassword(Forbidden):
     """The current password is incorrect"""
 
 
+class FirstPasswordNeedsSession(Forbidden):
+    """An API token cannot set the first password of an account. Open the sign-in link"""
+
+
 class LinkInvalid(NotSignedIn):
     """This sign-in link has expired or was already used. Ask your operator for a new one"""
 
@@ -99,15 +103,18 @@ class SignIn:
                 raise WrongCredentials  # the password was changed while this one was verified
             return await self._open_session(work, by="password", now=now)
 
-    async def confirm_password(self, principal: Principal, password: str | None) -> None:
+    async def confirm_password(self, principal: Principal, password: str | None, *, has_session: bool) -> None:
         """Raise `WrongPassword` unless this is the user's password; throttled like signing in.
 
-        An account without a password has nothing to confirm.
+        An account without a password has nothing to confirm, but needs a session: whoever holds a token that was kept
+        when the password was reset must not be able to take the account over.
         """
         async with self._database.work(principal) as work:
             users = UserRepository(work.session)
             user = await users.get(principal.user_id)
             if not await users.has_own_password():
+                if not has_session:
+                    raise FirstPasswordNeedsSession
                 return
         logins = await self._check_password(
             user.email, password or "", organization_id=principal.organization_id, address=principal.address

@@ -95,6 +95,11 @@ async def _find_principal(request: Request, sign_ins: SignInRepository) -> Princ
     return await sign_ins.find_by_session(digest(cookie)) if cookie else None
 
 
+def is_signed_in_by_session(request: Request) -> bool:
+    """Return whether the caller was recognized by the session cookie, and not by an API token."""
+    return not request.headers.get("authorization")
+
+
 async def require_still_signed_in(request: Request, work: Work[Principal]) -> None:
     """Raise `NotSignedIn` if the session or token of the request has ended since the request began."""
     if await _find_principal(request, SignInRepository(work.session)) is None:
