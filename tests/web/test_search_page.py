@@ -66,10 +66,11 @@ def test_arrow_keys_move_over_passages_and_the_preview_follows_to_the_passage(
     kb_id = new_kb(owner)
     read(owner, kb_id, "Agreement.pdf", agreement_pdf(4, with_notice=(1, 4)))
     read(owner, kb_id, "Handbook.md", b"# Handbook\n\nBefore each notice period ends the owner decides.\n")
+    read(owner, kb_id, "Lease.pdf", letter_pdf("The notice period of the lease is six months."))
     page = windows.open(owner).page
     page.goto("/search?q=%22notice+period%22&mode=text")
     expect(passages(page)).to_have_count(3)
-    expect(page.get_by_role("status").filter(has_text="3 passages in 2 documents")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="3 passages in 3 documents")).to_be_visible()
     field(page).focus()
     seen = set()
     for number in range(3):
@@ -81,7 +82,7 @@ def test_arrow_keys_move_over_passages_and_the_preview_follows_to_the_passage(
         expect(shown.first).to_be_visible()
         wait_until(lambda: is_in_view(preview(page).locator("[data-passage]").first, preview(page)))
         seen.add(preview(page).locator("bdi").get_attribute("title"))
-    assert seen == {"Agreement.pdf", "Handbook.md"}
+    assert seen == {"Agreement.pdf", "Handbook.md", "Lease.pdf"}
     for _ in range(3):
         page.keyboard.press("ArrowUp")
     expect(field(page)).to_be_focused()

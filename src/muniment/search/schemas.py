@@ -8,7 +8,7 @@ from muniment.documents.media_types.types import has_page_images
 from muniment.documents.tables import DocumentType
 from muniment.search.query.repository import FoundPassage
 from muniment.search.query.request import SearchMode
-from muniment.search.query.service import SearchHit, SearchResult
+from muniment.search.query.service import MatchedBy, SearchHit, SearchResult
 from muniment.search.query.within_document import PageMatch
 
 SNIPPET_SPANS_DESCRIPTION = (
@@ -28,6 +28,7 @@ class HitRead(BaseModel):
     snippet: str
     highlights: list[tuple[int, int]] = Field(description=SNIPPET_SPANS_DESCRIPTION)
     score: float = Field(description="From 0 to 1. For ordering within one response only")
+    matched: MatchedBy = Field(description="Found by keywords (`text`), by meaning (`vector`), or by both")
     image_url: str | None = Field(description="Image of the page. Null for file types without page images")
 
     @classmethod
@@ -43,6 +44,7 @@ class HitRead(BaseModel):
             snippet=hit.snippet.text,
             highlights=list(hit.snippet.highlights),
             score=round(hit.score, 6),
+            matched=hit.matched,
             image_url=_image_url(passage),
         )
 

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -6,6 +7,7 @@ from muniment.search.query.snippets import (
     MAX_SNIPPET_CHARACTERS,
     make_snippet,
     merge_spans,
+    rarity_weights,
     split_words,
     substring_spans,
     word_spans,
@@ -39,10 +41,39 @@ def test_without_a_match_the_beginning_is_shown() -> None:
 
 
 def test_line_ends_become_spaces_and_the_spans_stay_true() -> None:
-    text = "one\n\ntwo\tneedle"
+    text = "one\n \ttwo\tneedle"
     snippet = make_snippet(text, spans(text, "needle"))
-    assert snippet.text == "one  two needle"
+    assert snippet.text == "one   two needle"
     assert [snippet.text[start:end] for start, end in snippet.highlights] == ["needle"]
+
+
+FILLER = "Nothing of interest is said here, and it goes on for a while. " * 4
+
+
+@pytest.mark.parametrize(
+    "before", ["A first sentence. ", FILLER, "A heading\n\n", "Art. 3 of the law (cf. no. 7) applies. "]
+)
+def test_a_snippet_begins_with_the_sentence_of_the_match(before: str) -> None:
+    text = f"{before}The needle is here. {FILLER}"
+    snippet = make_snippet(text, spans(text, "needle"))
+    assert snippet.text.startswith("The needle is here. Nothing")
+    assert [snippet.text[start:end] for start, end in snippet.highlights] == ["needle"]
+    assert snippet.text.endswith(ELLIPSIS)
+
+
+def test_the_best_sentence_has_the_most_distinct_words_and_the_first_of_equals_wins() -> None:
+    text = "A needle, a needle, a needle. Thread and needle. Needle and thread."
+    both = word_spans(text, "english", {("english", "needle"), ("english", "thread")})
+    assert make_snippet(text, both).text == "Thread and needle. Needle and thread."
+
+
+def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
+    text = "The invoice of the company. The invoice arrived. The deposit arrived."
+    found = word_spans(text, "english", {("english", "invoice"), ("english", "deposit")})
+    weights = rarity_weights([(text, found)])
+    assert weights["deposit"] > weights["invoice"]
+    assert make_snippet(text, found).text.startswith("The invoice of")
+    assert make_snippet(text, found, weights).text == "The deposit arrived."
 
 
 def test_overlapping_spans_are_one() -> None:

@@ -17,6 +17,7 @@ const hit = (document: string, page: number, more: Partial<Hit> = {}): Hit => ({
     [11, 17],
   ],
   score: 1,
+  matched: "both",
   image_url: null,
   ...more,
 });

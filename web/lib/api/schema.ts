@@ -2052,6 +2052,8 @@ export interface components {
              * @description From 0 to 1. For ordering within one response only
              */
             score: number;
+            /** @description Found by keywords (`text`), by meaning (`vector`), or by both */
+            matched: components["schemas"]["MatchedBy"];
             /**
              * Image Url
              * @description Image of the page. Null for file types without page images
@@ -2168,6 +2170,12 @@ export interface components {
             /** Organization Id */
             organization_id?: string | null;
         };
+        /**
+         * MatchedBy
+         * @description Which halves of search found a passage. The values appear in the API.
+         * @enum {string}
+         */
+        MatchedBy: "text" | "vector" | "both";
         /** Me */
         Me: {
             /**

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from time import perf_counter
 from typing import Protocol
 from uuid import UUID
@@ -13,12 +14,13 @@ import structlog
 from muniment.audit.events import SearchAsked
 from muniment.audit.log import AuditLog
 from muniment.errors import Unavailable
+from muniment.search.query.duplicates import is_repeated
 from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.ranking import Ranking, fuse, lexical_weight, limit_per_document
 from muniment.search.query.repository import FoundPassage, SearchRepository
 from muniment.search.query.request import ParsedQuery, PassageKey, SearchMode, SearchRequest, SearchScope, parse_query
 from muniment.search.query.semantic import ConfirmedVectorSearch
-from muniment.search.query.snippets import Snippet, make_snippet, word_spans, words_by_language
+from muniment.search.query.snippets import Snippet, make_snippet, rarity_weights, word_spans, words_by_language
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import IndexingVariant, Vector, VectorSearch
@@ -33,6 +35,10 @@ MAX_HITS_PER_DOCUMENT = 3
 MIN_CANDIDATES = 50
 """Minimum number of candidates of each half, so that a passage with a low rank in one half and a high one in the other
 is fused with both."""
+
+
+MAX_LOADS = 3
+"""How often passages are loaded at most: once, and again in place of those that repeat others or are gone."""
 
 
 class SemanticSearchUnavailable(Unavailable):
@@ -57,11 +63,20 @@ class QueryEmbedder(Protocol):
         """Release threads and connections."""
 
 
+class MatchedBy(StrEnum):
+    """Which halves of search found a passage. The values appear in the API."""
+
+    TEXT = "text"
+    VECTOR = "vector"
+    BOTH = "both"
+
+
 @dataclass(frozen=True)
 class SearchHit:
     passage: FoundPassage
     snippet: Snippet
     score: float
+    matched: MatchedBy
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,24 @@ class SearchResult:
     mode: SearchMode
     """Mode that was used: hybrid falls back to text while the model is unavailable."""
     took_ms: float
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What each half found; `None` if it was not asked."""
+
+    lexical: Ranking[PassageKey] | None
+    semantic: Ranking[PassageKey] | None
+
+    def fuse(self) -> Mapping[PassageKey, float]:
+        """Return the score of each passage, best first."""
+        return dict(fuse([ranking for ranking in (self.semantic, self.lexical) if ranking]))
+
+    def matched_by(self, key: PassageKey) -> MatchedBy:
+        """Return which halves found the passage."""
+        if self.semantic is None or key not in self.semantic.keys:
+            return MatchedBy.TEXT
+        return MatchedBy.BOTH if self.lexical and key in self.lexical.keys else MatchedBy.VECTOR
 
 
 @dataclass(frozen=True)
@@ -126,7 +159,7 @@ class SearchService:
             vector = await self._embed_query(request.mode, query, model)
             scope = await scoping
             mode, semantic = await self._rank_semantic(principal, request.mode, vector, scope, depth)
-            rankings = [ranking for ranking in (semantic, await lexical) if ranking]
+            rankings = Rankings(await lexical, semantic)
         finally:
             scoping.cancel()
             lexical.cancel()
@@ -185,18 +218,28 @@ class SearchService:
         work: Work[Principal],
         query: ParsedQuery,
         model: IndexingVariant,
-        rankings: Sequence[Ranking[PassageKey]],
+        rankings: Rankings,
         limit: int,
     ) -> Sequence[SearchHit]:
-        scores = dict(fuse(rankings))
+        """Return the best distinct passages, at most so many of each document."""
+        scores = rankings.fuse()
         repository = SearchRepository(work.session)
-        # Loaded through the view again: leaves out what was archived, or what the caller lost access to, meanwhile.
-        found = await repository.load_passages(model, _limit_per_document(scores)[:limit])
-        chosen = [found[key] for key in scores if key in found]
-        snippets = await make_snippets(repository, chosen, query)
-        return [
-            SearchHit(passage, snippet, scores[passage.key]) for passage, snippet in zip(chosen, snippets, strict=True)
-        ]
+        kept: dict[PassageKey, SearchHit] = {}
+        remaining = list(scores)
+        for _ in range(MAX_LOADS):
+            chosen = _limit_per_document([*kept, *remaining])[:limit]
+            wanted = [key for key in chosen if key not in kept]
+            if not wanted:
+                break
+            # Loaded through the view again: leaves out what was archived, or what the caller lost access to, meanwhile.
+            found = await repository.load_passages(model, wanted)
+            passages = [found[key] for key in wanted if key in found]
+            for passage, snippet in zip(passages, await make_snippets(repository, passages, query), strict=True):
+                hit = SearchHit(passage, snippet, scores[passage.key], rankings.matched_by(passage.key))
+                if not any(_is_repeated(hit, other) for other in kept.values()):
+                    kept[passage.key] = hit
+            remaining = [key for key in remaining if key not in set(wanted)]
+        return [kept[key] for key in scores if key in kept]
 
     async def _record_event(self, principal: Principal, request: SearchRequest, result_count: int) -> None:
         event = SearchAsked(request.query, str(request.mode), [str(kb_id) for kb_id in request.kb_ids], result_count)
@@ -206,6 +249,10 @@ class SearchService:
 
 def _limit_per_document(keys: Iterable[PassageKey]) -> list[PassageKey]:
     return limit_per_document(keys, MAX_HITS_PER_DOCUMENT)
+
+
+def _is_repeated(hit: SearchHit, other: SearchHit) -> bool:
+    return is_repeated(hit.passage, hit.snippet.text, other.passage, other.snippet.text)
 
 
 def _fall_back_to_text(mode: SearchMode) -> SearchMode:
@@ -221,4 +268,7 @@ async def make_snippets(
     """Return the snippet of each passage, with the words that match the query."""
     words = words_by_language((passage.language, passage.text) for passage in passages)
     matching = await repository.list_matching_words(words, query.plain_text)
-    return [make_snippet(passage.text, word_spans(passage.text, passage.language, matching)) for passage in passages]
+    spans = [word_spans(passage.text, passage.language, matching) for passage in passages]
+    texts = [passage.text for passage in passages]
+    weights = rarity_weights(zip(texts, spans, strict=True))
+    return [make_snippet(text, found, weights) for text, found in zip(texts, spans, strict=True)]

@@ -9,7 +9,7 @@ from muniment.search.query.ranking import limit_per_document
 from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import SearchScope, parse_query
 from muniment.search.query.semantic import ConfirmedVectorSearch
-from muniment.search.query.service import SearchHit
+from muniment.search.query.service import MatchedBy, SearchHit
 from muniment.search.query.snippets import make_snippet
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database
@@ -42,7 +42,7 @@ class SimilarDocuments:
             found = await SearchRepository(work.session).load_passages(scope.model, chosen)
         # Cosine distance is between 0 and 2. Opposite vectors score 0.
         return [
-            SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, 1 - nearest[key]))
+            SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, 1 - nearest[key]), MatchedBy.VECTOR)
             for key in chosen
             if key in found
         ]
