@@ -367,6 +367,7 @@ QUERIES: dict[str, Query] = {
     "LexicalRepository.match": lambda s, w: LexicalRepository(s).match(_scope(w), limit=10),
     "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)]),
     "SearchRepository.load_passages": lambda s, w: SearchRepository(s).load_passages(MODEL, [(w.indexed_id, 0)]),
+    "SearchRepository.list_uploaders": lambda s, w: SearchRepository(s).list_uploaders(),
     "SearchRepository.find_centroid": lambda s, w: SearchRepository(s).find_centroid(MODEL, w.indexed_id),
     "DocumentSearchRepository.list_matches": lambda s, w: DocumentSearchRepository(s).list_matches(
         MODEL, w.indexed_id, parse_query(SECRET), _scope(w).queries

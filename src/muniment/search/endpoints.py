@@ -3,25 +3,18 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 
-from muniment.documents.tables import DocumentType
-from muniment.http.dependencies import CurrentPrincipal, CurrentServices
-from muniment.search.query.request import SearchMode, SearchRequest
+from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork
+from muniment.search.criteria import MAX_QUERY_CHARACTERS, QUERY_DESCRIPTION, QUERY_PATTERN, SearchParameters
+from muniment.search.query.repository import SearchRepository
 from muniment.search.query.similar import SimilarDocuments
 from muniment.search.query.within_document import DocumentSearch
-from muniment.search.schemas import DocumentSearchRead, HitRead, PageMatchRead, SearchRead, SimilarRead
+from muniment.search.schemas import DocumentSearchRead, HitRead, PageMatchRead, SearchRead, SimilarRead, UploadersRead
 
 router = APIRouter(tags=["search"])
 
-# At least one visible character, and no NUL, which PostgreSQL cannot store in text.
 QueryParameter = Annotated[
-    str,
-    Query(
-        max_length=1000,
-        pattern=r"^[^\x00]*[^\s\x00][^\x00]*$",
-        description='Keywords, "exact phrases" and -excluded words',
-    ),
+    str, Query(max_length=MAX_QUERY_CHARACTERS, pattern=QUERY_PATTERN, description=QUERY_DESCRIPTION)
 ]
-MAX_KNOWLEDGE_BASES = 1000
 
 
 async def get_similar_documents(services: CurrentServices, principal: CurrentPrincipal) -> SimilarDocuments:
@@ -34,17 +27,16 @@ async def get_document_search(services: CurrentServices, principal: CurrentPrinc
 
 @router.get("/search")
 async def search(
-    services: CurrentServices,
-    principal: CurrentPrincipal,
-    q: QueryParameter,
-    kb_id: Annotated[list[UUID] | None, Query(max_length=MAX_KNOWLEDGE_BASES, description="All by default")] = None,
-    limit: Annotated[int, Query(ge=1, le=50)] = 10,
-    mode: SearchMode = SearchMode.HYBRID,
-    document_type: Annotated[list[DocumentType] | None, Query()] = None,
+    services: CurrentServices, principal: CurrentPrincipal, parameters: Annotated[SearchParameters, Query()]
 ) -> SearchRead:
-    """Search completed documents the caller has access to. Best passages first, at most three per document."""
-    question = SearchRequest(q, kb_id or (), mode, document_type or (), limit)
-    return SearchRead.from_result(await services.search.search(principal, question))
+    """Search completed documents the caller has access to. At most three distinct passages per document."""
+    return SearchRead.from_result(await services.search.search(principal, parameters.request()))
+
+
+@router.get("/search/uploaders")
+async def list_uploaders(work: CurrentWork) -> UploadersRead:
+    """List who uploaded the documents that the caller can search, for the filter `uploaded_by`. At most 500."""
+    return UploadersRead.of(await SearchRepository(work.session).list_uploaders())
 
 
 @router.get("/knowledge-bases/{kb_id}/documents/{doc_id}/similar")

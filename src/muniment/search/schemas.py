@@ -1,5 +1,7 @@
 """Response bodies of search."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -23,6 +25,7 @@ class HitRead(BaseModel):
     document_name: str
     document_type: DocumentType
     kb_id: UUID
+    created_at: datetime = Field(description="When the document was added")
     page: int
     chunk_index: int
     snippet: str
@@ -39,6 +42,7 @@ class HitRead(BaseModel):
             document_name=passage.document_name,
             document_type=DocumentType(passage.document_type),
             kb_id=passage.kb_id,
+            created_at=passage.created_at,
             page=passage.page_number,
             chunk_index=passage.chunk_index,
             snippet=hit.snippet.text,
@@ -59,6 +63,19 @@ class SearchRead(BaseModel):
         return SearchRead(
             items=[HitRead.from_hit(hit) for hit in answer.hits], mode=answer.mode, took_ms=answer.took_ms
         )
+
+
+class UploaderRead(BaseModel):
+    id: UUID
+    email: str
+
+
+class UploadersRead(BaseModel):
+    items: list[UploaderRead]
+
+    @classmethod
+    def of(cls, emails: Mapping[UUID, str]) -> "UploadersRead":
+        return UploadersRead(items=[UploaderRead(id=user_id, email=email) for user_id, email in emails.items()])
 
 
 class SimilarRead(BaseModel):

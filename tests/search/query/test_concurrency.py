@@ -12,7 +12,7 @@ from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.request import PassageKey, SearchRequest, SearchScope
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import Candidate, IndexingVariant, Vector
+from muniment.storage.vectors.port import Candidate, DocumentCondition, IndexingVariant, Vector
 from tests.search.conftest import SearchFixture
 
 
@@ -34,11 +34,14 @@ class WaitingIndex(PgvectorSearch):
         limit: int,
         offset: int = 0,
         scope_size: int | None = None,
+        documents: DocumentCondition | None = None,
     ) -> Sequence[Candidate]:
         await self._asked.wait()
         if self._error:
             raise self._error
-        return await super().nearest(work, model, kb_ids, vector, limit=limit, offset=offset, scope_size=scope_size)
+        return await super().nearest(
+            work, model, kb_ids, vector, limit=limit, offset=offset, scope_size=scope_size, documents=documents
+        )
 
 
 @pytest.fixture

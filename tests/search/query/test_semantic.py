@@ -14,7 +14,7 @@ from muniment.search.query.service import SearchService
 from muniment.search.query.similar import SimilarDocuments
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import Candidate, IndexingVariant, Vector
+from muniment.storage.vectors.port import Candidate, DocumentCondition, IndexingVariant, Vector
 from tests.search.passages_fixture import FakeEmbedder, Passage, PassagesFixture
 from tests.support.seed import Person, Seed
 
@@ -37,6 +37,7 @@ class LyingIndex(PgvectorSearch):
         limit: int,
         offset: int = 0,
         scope_size: int | None = None,
+        documents: DocumentCondition | None = None,
     ) -> Sequence[Candidate]:
         self.rounds += 1
         return self.proposals[offset : offset + limit]

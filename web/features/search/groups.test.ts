@@ -17,6 +17,7 @@ const hit = (document: string, page: number, more: Partial<Hit> = {}): Hit => ({
     [11, 17],
   ],
   score: 1,
+  created_at: "2026-06-15T12:00:00Z",
   matched: "both",
   image_url: null,
   ...more,

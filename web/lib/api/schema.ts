@@ -1103,9 +1103,29 @@ export interface paths {
         };
         /**
          * Search
-         * @description Search completed documents the caller has access to. Best passages first, at most three per document.
+         * @description Search completed documents the caller has access to. At most three distinct passages per document.
          */
         get: operations["search_api_v1_search_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/uploaders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Uploaders
+         * @description List who uploaded the documents that the caller can search, for the filter `uploaded_by`. At most 500.
+         */
+        get: operations["list_uploaders_api_v1_search_uploaders_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1940,6 +1960,12 @@ export interface components {
          */
         FigureKind: "picture" | "drawing";
         /**
+         * FileFormat
+         * @description A group of file types. The values appear in the API.
+         * @enum {string}
+         */
+        FileFormat: "pdf" | "office" | "image" | "text" | "mail";
+        /**
          * HandoverEventRead
          * @description Event of a hand-over: submitted, confirmed in Paperless or failed; its dead letter requeued, discarded or
          *     expired.
@@ -2033,6 +2059,12 @@ export interface components {
              * Format: uuid
              */
             kb_id: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @description When the document was added
+             */
+            created_at: string;
             /** Page */
             page: number;
             /** Chunk Index */
@@ -3047,6 +3079,11 @@ export interface components {
             took_ms: number;
         };
         /**
+         * SearchSort
+         * @enum {string}
+         */
+        SearchSort: "relevance" | "date";
+        /**
          * SeveralOrganizationsBody
          * @description 409: the email and password are right in each of these organizations.
          */
@@ -3159,6 +3196,21 @@ export interface components {
              * @default 90
              */
             expires_in_days: number;
+        };
+        /** UploaderRead */
+        UploaderRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Email */
+            email: string;
+        };
+        /** UploadersRead */
+        UploadersRead: {
+            /** Items */
+            items: components["schemas"]["UploaderRead"][];
         };
         /**
          * UsageRead
@@ -5827,9 +5879,18 @@ export interface operations {
                 q: string;
                 /** @description All by default */
                 kb_id?: string[] | null;
-                limit?: number;
                 mode?: components["schemas"]["SearchMode"];
                 document_type?: components["schemas"]["DocumentType"][] | null;
+                /** @description A time, or a day in UTC (from its start) */
+                added_from?: string | null;
+                /** @description A time, or a day in UTC (until its end) */
+                added_to?: string | null;
+                /** @description Users who uploaded the document */
+                uploaded_by?: string[] | null;
+                format?: components["schemas"]["FileFormat"][] | null;
+                /** @description `date` sorts the most relevant passages by the date added, newest first */
+                sort?: components["schemas"]["SearchSort"];
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -5850,6 +5911,33 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_uploaders_api_v1_search_uploaders_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadersRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             500: components["responses"]["Error500"];

@@ -5,16 +5,21 @@ All of them read views that have only the completed documents the caller may see
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.tables import Document
+from muniment.accounts.repository import UserRepository
+from muniment.documents.tables import Document, Status
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound, KnowledgeBaseRepository
+from muniment.search.query.filters import NO_FILTERS, SearchFilters
 from muniment.search.query.lexical.sql import IN_SCOPE, LANGUAGES_TABLE
 from muniment.search.query.request import LanguageQuery, ParsedQuery, PassageKey, SearchScope
 from muniment.storage.vectors.port import Candidate, IndexingVariant
+
+MAX_UPLOADERS = 500
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class FoundPassage:
     chunk_index: int
     text: str
     language: str
+    created_at: datetime
 
     @property
     def key(self) -> PassageKey:
@@ -37,7 +43,7 @@ class FoundPassage:
 _ACTIVE_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
 
 
-_LANGUAGE_QUERIES = text("""
+_LANGUAGE_QUERIES = """
     SELECT language,
            (SELECT q::text FROM websearch_to_tsquery(language::regconfig, :typed) AS q
              WHERE querytree(q) NOT IN ('', 'T')),
@@ -49,21 +55,23 @@ _LANGUAGE_QUERIES = text("""
                    phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
            chunks
       FROM (SELECT language, sum(total_chunks) AS chunks FROM indexed_documents
-             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint
+             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint {filters}
              GROUP BY language) AS present
      ORDER BY language
-""")
+"""
 
 
 # The conditions with ANY repeat what the join says: only they reach the indexes through the view.
-_LOAD_PASSAGES = text("""
+_LOAD_PASSAGES = """
     SELECT p.document_id, p.document_name, p.knowledge_base_id, p.document_type, p.media_type, p.page_number,
-           p.chunk_index, p.text, p.language::text
+           p.chunk_index, p.text, p.language::text, d.created_at
       FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[])) AS chosen (document_id, chunk_index)
       JOIN passages p ON p.document_id = chosen.document_id AND p.chunk_index = chosen.chunk_index
+      JOIN {documents} d ON d.id = p.document_id
      WHERE p.fingerprint = :fingerprint AND p.document_id = ANY (CAST(:ids AS uuid[]))
        AND p.chunk_index = ANY (CAST(:indexes AS integer[]))
-""")
+"""
+LOAD_PASSAGES = text(_LOAD_PASSAGES.format(documents=Document.__table__))
 
 
 # One string per language: sending an array of a thousand words takes longer than searching it.
@@ -103,17 +111,22 @@ class SearchRepository:
         return IndexingVariant(**row) if row else None
 
     async def build_language_queries(
-        self, model: IndexingVariant, kb_ids: Sequence[UUID], query: ParsedQuery
+        self,
+        model: IndexingVariant,
+        kb_ids: Sequence[UUID],
+        query: ParsedQuery,
+        filters: SearchFilters = NO_FILTERS,
     ) -> Sequence[LanguageQuery]:
         """Return one query per language in which documents of these knowledge bases are written."""
+        statement = text(_LANGUAGE_QUERIES.format(filters=filters.and_condition("document_id")))
         terms = {
             "typed": query.raw,
             "terms": list(query.terms),
             "phrases": list(query.phrases),
             "excluded": list(query.excluded),
         }
-        of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
-        return [LanguageQuery(*row) for row in await self._session.execute(_LANGUAGE_QUERIES, {**terms, **of_scope})]
+        of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint, **filters.parameters}
+        return [LanguageQuery(*row) for row in await self._session.execute(statement, {**terms, **of_scope})]
 
     async def confirm(self, scope: SearchScope, candidates: Sequence[Candidate]) -> Sequence[PassageKey]:
         """Return the candidates that the caller may see now and that the query allows, in their order."""
@@ -123,9 +136,14 @@ class SearchRepository:
             "epochs": [candidate.epoch for candidate in candidates],
         }
         has_copies = any(candidate.epoch is not None for candidate in candidates)
-        statement = CONFIRM_COPIES if has_copies else CONFIRM_SHARED
+        statement = _CONFIRM.format(
+            languages=LANGUAGES_TABLE,
+            in_scope=IN_SCOPE,
+            filters=scope.filters.and_condition(),
+            live=_CURRENT_EPOCH if has_copies else "",
+        )
         none = {"queries": [None for _ in scope.queries], "strict": [None for _ in scope.queries]}
-        rows = await self._session.execute(statement, {**scope.parameters, **proposed, **none})
+        rows = await self._session.execute(text(statement), {**scope.parameters, **proposed, **none})
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
     async def load_passages(
@@ -133,7 +151,7 @@ class SearchRepository:
     ) -> Mapping[PassageKey, FoundPassage]:
         """Load passages by key; omit those the caller may no longer see."""
         chosen = {"ids": [key[0] for key in keys], "indexes": [key[1] for key in keys]}
-        rows = await self._session.execute(_LOAD_PASSAGES, {**chosen, "fingerprint": model.fingerprint})
+        rows = await self._session.execute(LOAD_PASSAGES, {**chosen, "fingerprint": model.fingerprint})
         found = [FoundPassage(*row) for row in rows]
         return {passage.key: passage for passage in found}
 
@@ -142,6 +160,13 @@ class SearchRepository:
         given = {"languages": list(words), "words": [" ".join(of_language) for of_language in words.values()]}
         rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": query})
         return {(language, word) for language, word in rows}
+
+    async def list_uploaders(self) -> Mapping[UUID, str]:
+        """Return who uploaded the completed documents that the caller may see, sorted by their email addresses."""
+        uploaders = select(Document.uploaded_by).where(Document.status == Status.COMPLETED).distinct()
+        user_ids = set(await self._session.scalars(uploaders.limit(MAX_UPLOADERS)))
+        emails = await UserRepository(self._session).emails_of(user_ids)
+        return dict(sorted(emails.items(), key=lambda item: item[1].casefold()))
 
     async def find_centroid(self, model: IndexingVariant, document_id: UUID) -> Sequence[float] | None:
         """Return the mean vector of a document's passages, or `None` if it has none."""
@@ -155,15 +180,9 @@ _CONFIRM = """
            AS proposed (document_id, chunk_index, epoch, place)
       JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
       JOIN {languages} ON l.language = p.language {live}
-     WHERE {in_scope} AND p.document_id = ANY (CAST(:ids AS uuid[]))
+     WHERE {in_scope} {filters} AND p.document_id = ANY (CAST(:ids AS uuid[]))
        AND p.chunk_index = ANY (CAST(:indexes AS integer[])) ORDER BY place
 """
 
 
 _CURRENT_EPOCH = f"JOIN {Document.__table__} d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
-
-
-CONFIRM_SHARED = text(_CONFIRM.format(languages=LANGUAGES_TABLE, in_scope=IN_SCOPE, live=""))
-
-
-CONFIRM_COPIES = text(_CONFIRM.format(languages=LANGUAGES_TABLE, in_scope=IN_SCOPE, live=_CURRENT_EPOCH))

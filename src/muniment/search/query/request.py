@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from muniment.search.query.filters import NO_FILTERS, SearchFilters
 from muniment.storage.vectors.port import IndexingVariant
 
 _TOKEN = re.compile(r'(?P<minus>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
@@ -95,6 +96,7 @@ class SearchScope:
     kb_ids: Sequence[UUID]
     queries: Sequence[LanguageQuery]
     document_types: Sequence[str] = field(default=())
+    filters: SearchFilters = NO_FILTERS
 
     @property
     def chunk_count(self) -> int:
@@ -109,6 +111,7 @@ class SearchScope:
             "languages": [query.language for query in self.queries],
             "phrases": [query.phrases for query in self.queries],
             "excluded": [query.excluded for query in self.queries],
+            **self.filters.parameters,
         }
 
 
@@ -116,6 +119,12 @@ class SearchMode(StrEnum):
     HYBRID = "hybrid"
     VECTOR = "vector"
     TEXT = "text"
+
+
+class SearchSort(StrEnum):
+    RELEVANCE = "relevance"
+    DATE = "date"
+    """By the date on which the document was added, newest first."""
 
 
 @dataclass(frozen=True)
@@ -128,3 +137,5 @@ class SearchRequest:
     mode: SearchMode = SearchMode.HYBRID
     document_types: Sequence[str] = ()
     limit: int = 10
+    filters: SearchFilters = NO_FILTERS
+    sort: SearchSort = SearchSort.RELEVANCE

@@ -42,7 +42,14 @@ class ConfirmedVectorSearch:
             # An external engine uses no connection: the transaction begins with the confirmation.
             async with self.database.work(self.principal) as work:
                 found = await self.index.nearest(
-                    work, scope.model, scope.kb_ids, vector, limit=size, offset=skip, scope_size=scope.chunk_count
+                    work,
+                    scope.model,
+                    scope.kb_ids,
+                    vector,
+                    limit=size,
+                    offset=skip,
+                    scope_size=scope.chunk_count,
+                    documents=scope.filters.document_condition,
                 )
                 proposed = found[:size]
                 fresh = [candidate for candidate in proposed if _passage_key(candidate) not in seen]

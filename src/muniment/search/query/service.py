@@ -18,7 +18,15 @@ from muniment.search.query.duplicates import is_repeated
 from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.ranking import Ranking, fuse, lexical_weight, limit_per_document
 from muniment.search.query.repository import FoundPassage, SearchRepository
-from muniment.search.query.request import ParsedQuery, PassageKey, SearchMode, SearchRequest, SearchScope, parse_query
+from muniment.search.query.request import (
+    ParsedQuery,
+    PassageKey,
+    SearchMode,
+    SearchRequest,
+    SearchScope,
+    SearchSort,
+    parse_query,
+)
 from muniment.search.query.semantic import ConfirmedVectorSearch
 from muniment.search.query.snippets import Snippet, make_snippet, rarity_weights, word_spans, words_by_language
 from muniment.storage.db.principal import Principal
@@ -165,7 +173,12 @@ class SearchService:
             lexical.cancel()
             await asyncio.gather(scoping, lexical, return_exceptions=True)
         async with self.database.work(principal) as work:
-            return await self._load_hits(work, query, model, rankings, request.limit), mode
+            if request.sort is SearchSort.RELEVANCE:
+                return await self._load_hits(work, query, model, rankings, request.limit), mode
+            # Only relevant passages are worth sorting: the newest of all candidates need not fit the query.
+            relevant = await self._load_hits(work, query, model, rankings, max(MIN_CANDIDATES, request.limit))
+            newest_first = sorted(relevant, key=lambda hit: hit.passage.created_at, reverse=True)
+            return newest_first[: request.limit], mode
 
     async def _build_scope(
         self,
@@ -176,8 +189,8 @@ class SearchService:
         kb_ids: Sequence[UUID],
     ) -> SearchScope:
         async with self.database.work(principal) as work:
-            queries = await SearchRepository(work.session).build_language_queries(model, kb_ids, query)
-        return SearchScope(model, kb_ids, queries, request.document_types)
+            queries = await SearchRepository(work.session).build_language_queries(model, kb_ids, query, request.filters)
+        return SearchScope(model, kb_ids, queries, request.document_types, request.filters)
 
     async def _rank_lexical(
         self, principal: Principal, mode: SearchMode, query: ParsedQuery, scoping: Awaitable[SearchScope], limit: int

@@ -4,7 +4,7 @@
 contract suite runs against all engines (tests/contracts/test_vector_search.py, test_external_index.py).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
@@ -53,6 +53,15 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class DocumentCondition:
+    """A condition on the column `document_id`, for engines inside PostgreSQL."""
+
+    sql: str
+    """With a leading `AND`."""
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class StoredPoint:
     """A point as the external index holds it, to be compared with the rows."""
 
@@ -79,11 +88,13 @@ class VectorSearch(Protocol):
         limit: int,
         offset: int = 0,
         scope_size: int | None = None,
+        documents: DocumentCondition | None = None,
     ) -> Sequence[Candidate]:
         """Return the nearest visible passages of these knowledge bases, nearest first; fewer than `limit` if there are
         no more. `offset` skips the candidates of earlier calls. `scope_size` is the number of passages in scope, if the
-        caller has counted them. `work` is the caller's transaction: an engine inside PostgreSQL queries through it,
-        under the caller's row level security."""
+        caller has counted them. `documents` limits the documents; an engine that cannot apply it ignores it, because
+        the caller confirms all candidates. `work` is the caller's transaction: an engine inside PostgreSQL queries
+        through it, under the caller's row level security."""
 
     async def check(self) -> str:
         """Return a short description of the working engine, or raise `Unavailable` with advice for the operator."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import TextClause
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.search.query.lexical.sql import (
@@ -52,24 +53,26 @@ class LexicalRepository:
         await self._session.execute(SET_PLANNER)
         rows: Sequence[Any] = ()
         for strategy in await self._choose_strategies(scope, parameters):
-            rows = await self._match(strategy, len(lexemes), parameters)
+            statement = match_statement(len(lexemes), strategy, scope.filters.and_condition())
+            rows = await self._match(strategy, statement, parameters)
             # Half of the limit is enough: some knowledge bases may have fewer matches than their share.
             if rows and rows[0].ranked * 2 >= self._limits.max_ranked:
                 break
         return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
 
     async def _choose_strategies(self, scope: SearchScope, parameters: dict[str, Any]) -> Sequence[MatchStrategy]:
-        if scope.chunk_count <= self._limits.small_scope:
+        # The definer function knows no filters. The filtered scope is usually small.
+        if scope.chunk_count <= self._limits.small_scope or scope.filters.is_active:
             return [MatchStrategy.SCAN_SCOPE]
         if scope.document_types or len(scope.kb_ids) > SAMPLE_SIZE:  # sampling would be slow or inaccurate
             return [MatchStrategy.USE_INDEX]
         sample = (await self._session.execute(SELECTIVITY_SAMPLE, parameters)).one()
         return choose_strategies(scope.chunk_count, SelectivitySample(*sample), self._limits)
 
-    async def _match(self, strategy: MatchStrategy, word_count: int, parameters: dict[str, Any]) -> Sequence[Any]:
+    async def _match(self, strategy: MatchStrategy, statement: TextClause, parameters: dict[str, Any]) -> Sequence[Any]:
         if strategy is MatchStrategy.USE_INDEX:
             await self._session.execute(DISABLE_NESTED_LOOPS)
-        rows = (await self._session.execute(match_statement(word_count, strategy), parameters)).all()
+        rows = (await self._session.execute(statement, parameters)).all()
         if strategy is MatchStrategy.USE_INDEX:
             await self._session.execute(ENABLE_NESTED_LOOPS)
         return rows

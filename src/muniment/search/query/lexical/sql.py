@@ -46,7 +46,8 @@ LANGUAGES_TABLE = """
 _SCAN_SCOPE = """
     found AS MATERIALIZED (
         SELECT p.document_id, p.chunk_index, p.language, p.tsv, (p.tsv @@ l.strict) IS TRUE AS is_whole
-          FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p WHERE {of_kbs} OFFSET 0) AS p
+          FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p WHERE {of_kbs} {filters}
+                OFFSET 0) AS p
           JOIN {languages} ON l.language = p.language
          WHERE p.tsv @@ l.query AND {allowed}
     ), matched AS (
@@ -128,7 +129,7 @@ _WEIGHT = "CAST(ln(1 + (count(*) - count(rank_{n}) + 0.5) / (count(rank_{n}) + 0
 _SCORE = "coalesce(weight_{n} * rank_{n}, 0)"
 
 
-_PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": LANGUAGES_TABLE}
+_PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": LANGUAGES_TABLE, "filters": "{filters}"}
 
 
 _MATCHES = {
@@ -156,12 +157,13 @@ SELECTIVITY_SAMPLE = text(_SAMPLE.format(languages=LANGUAGES_TABLE))
 
 
 @lru_cache(maxsize=200)
-def match_statement(word_count: int, strategy: MatchStrategy) -> TextClause:
+def match_statement(word_count: int, strategy: MatchStrategy, filters: str = "") -> TextClause:
     """Return the statement for this many words, with the parameters `:language_n` and `:lexeme_n` for each.
 
-    Its rows are passages, each with the number of matches that were ranked.
+    `filters` is a condition with its leading `AND`, which only the strategy `SCAN_SCOPE` can apply. The rows are
+    passages, each with the number of matches that were ranked.
     """
-    matched = _MATCHES[strategy]
+    matched = _MATCHES[strategy].format(filters=filters)
     ranks, weights = (", ".join(column.format(n=n) for n in range(word_count)) for column in (_RANK, _WEIGHT))
     score = " + ".join(_SCORE.format(n=n) for n in range(word_count))
     return text(_MATCH.format(matched=matched, ranks=ranks, weights=weights, score=score))

@@ -12,7 +12,7 @@ from sqlalchemy import TextClause, bindparam, text
 
 from muniment.errors import Unavailable
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Candidate, IndexingVariant, Vector, VectorSearch
+from muniment.storage.vectors.port import Candidate, DocumentCondition, IndexingVariant, Vector, VectorSearch
 
 EXACT_SEARCH_LIMIT = 200_000
 """Number of chunks in scope up to which all are compared, with recall 1. Larger scopes use the HNSW index. With the
@@ -47,7 +47,7 @@ _EXACT = """
     SELECT document_id, chunk_index, distance FROM (
         SELECT document_id, chunk_index, embedding <=> CAST(:vector AS halfvec) AS distance FROM passages
          WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint AND model = :model
-        OFFSET 0
+         {documents} OFFSET 0
     ) AS candidates ORDER BY distance, document_id, chunk_index LIMIT :limit OFFSET :skip
 """
 # A function, because a condition of ours cannot reach the index through the view `passages`.
@@ -84,6 +84,7 @@ class PgvectorSearch(VectorSearch):
         limit: int,
         offset: int = 0,
         scope_size: int | None = None,
+        documents: DocumentCondition | None = None,
     ) -> Sequence[Candidate]:
         scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
         parameters = {**scope, "vector": to_halfvec(vector), "limit": limit, "skip": offset}
@@ -91,13 +92,20 @@ class PgvectorSearch(VectorSearch):
         if await self._exceeds_exact_limit(work, scope, scope_size):
             rows = await self._approximate(work, model, parameters)
         else:
-            rows = (await work.session.execute(_bind_model(_EXACT, model), parameters)).all()
+            rows = await self._exact(work, model, parameters, documents)
         return [Candidate(document_id, chunk_index, None, distance) for document_id, chunk_index, distance in rows]
 
     async def _exceeds_exact_limit(self, work: Work[Any], scope: dict[str, Any], scope_size: int | None) -> bool:
         if scope_size is not None:
             return scope_size > self._exact_search_limit
         return bool(await work.session.scalar(_EXCEEDS_LIMIT, {**scope, "threshold": self._exact_search_limit}))
+
+    async def _exact(
+        self, work: Work[Any], model: IndexingVariant, parameters: dict[str, Any], documents: DocumentCondition | None
+    ) -> Sequence[Any]:
+        statement = _EXACT.format(documents=documents.sql if documents else "")
+        of_documents = documents.parameters if documents else {}
+        return (await work.session.execute(_bind_model(statement, model), {**parameters, **of_documents})).all()
 
     async def _approximate(self, work: Work[Any], model: IndexingVariant, parameters: dict[str, Any]) -> Sequence[Any]:
         fetched = max((parameters["skip"] + parameters["limit"]) * OVER_FETCH, MIN_FETCHED)

@@ -12,6 +12,7 @@ from qdrant_client.models import Filter, FilterSelector
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.port import (
     Candidate,
+    DocumentCondition,
     ExternalIndex,
     IndexedDocument,
     IndexingVariant,
@@ -140,6 +141,7 @@ class QdrantIndex(ExternalIndex):
         limit: int,
         offset: int = 0,
         scope_size: int | None = None,
+        documents: DocumentCondition | None = None,
     ) -> Sequence[Candidate]:
         if limit < 1:
             return []
