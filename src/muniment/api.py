@@ -15,6 +15,7 @@ from muniment.bootstrap.installation import open_stores, probe_stores
 from muniment.bootstrap.process import freeze_loaded_objects, on_stop
 from muniment.bootstrap.services import build_services
 from muniment.documents import endpoints as documents
+from muniment.documents.uploads import endpoints as uploads
 from muniment.handover import endpoints as handover
 from muniment.handover.internal import endpoints as internal
 from muniment.http.api_docs import add_api_docs
@@ -71,6 +72,7 @@ def build_documented_app() -> FastAPI:
         audit.router,
         audit.receipts_router,
         knowledge_bases.router,
+        uploads.router,
         documents.router,
         documents.all_documents,
         documents.organization_usage,

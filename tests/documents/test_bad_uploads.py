@@ -55,12 +55,6 @@ async def test_field_must_be_called_file(api: RunningApi, kb: KB, seed: Seed) ->
     await assert_refused(answer, 422, "`file`", api, seed)
 
 
-async def test_two_files_are_refused(api: RunningApi, kb: KB, seed: Seed) -> None:
-    two = [("file", ("x.pdf", a_pdf())), ("file", ("y.pdf", a_pdf()))]
-
-    await assert_refused(await kb.client.post(kb.path, files=two), 422, "one file", api, seed)
-
-
 @pytest.mark.parametrize(
     ("body", "headers"),
     [

@@ -14,6 +14,7 @@ from muniment.bootstrap.processing import IMAGE_TIMEOUT, build_embedders, build_
 from muniment.bootstrap.stores import Stores, build_content_keys, free_space_check
 from muniment.documents.intake import Intake
 from muniment.documents.quotas import Quotas
+from muniment.documents.request_limits import RequestLimits
 from muniment.documents.staging import Staging
 from muniment.handover.cancellation import HandoverCancellation
 from muniment.http.services import Services
@@ -44,6 +45,7 @@ def build_services(settings: Settings, stores: Stores, passwords: Passwords | No
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         staging=staging,
         intake=Intake(stores.database, staging, stores.ledger, stores.tasks, engine.quotas),
+        request_limits=RequestLimits(settings.documents.max_request_files, settings.documents.max_request_bytes),
         images=ImageService(stores.objects, build_sandbox(settings, timeout=IMAGE_TIMEOUT)),
         events=EventStreams(stores.database, ChangeListener(app_address(settings))),
         search=SearchService(

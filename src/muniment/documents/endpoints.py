@@ -1,4 +1,4 @@
-"""Routes of documents: upload, list, search and download."""
+"""Routes of documents: list, search and download. `documents/uploads` has the upload."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from muniment.accounts.repository import OrganizationNotFound, OrganizationRepository, UserRepository
 from muniment.accounts.users import require_manager
-from muniment.documents.names import clean_name, content_disposition
+from muniment.documents.names import content_disposition
 from muniment.documents.originals import Original
 from muniment.documents.quotas import UsageRepository
 from muniment.documents.repository import (
@@ -21,26 +21,17 @@ from muniment.documents.repository import (
     RevisionRepository,
 )
 from muniment.documents.schemas import (
-    DocumentCreated,
-    DocumentCreatedAfterAutoClear,
     DocumentRead,
-    DuplicateBody,
-    QuotaBody,
     UsageRead,
 )
 from muniment.documents.tables import Document, DocumentType, Status
-from muniment.errors import Invalid
-from muniment.http.dependencies import CurrentServices, CurrentWork, KBAccess, Now
-from muniment.http.multipart.form import IncomingForm
-from muniment.http.multipart.headers import MalformedUpload
+from muniment.http.dependencies import CurrentServices, CurrentWork, KBAccess
 from muniment.http.pagination import PaginatedRead, Paging
 from muniment.http.streaming import (
     ByteRange,
     RangeNotSatisfiable,
-    count_rejected_uploads,
     parse_range,
     prefetch_first_chunk,
-    request_chunks,
 )
 from muniment.knowledge_bases.access import get_access
 from muniment.storage.db.principal import Principal
@@ -61,25 +52,6 @@ organization_usage = APIRouter(prefix="/organizations/{organization_id}/usage", 
 """Route of what an organization uses of its quotas."""
 
 
-UPLOAD_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "document_type": {"type": "string", "enum": [str(kind) for kind in DocumentType]},
-                    },
-                }
-            }
-        },
-    }
-}
-
-
 _FILE = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
 
 
@@ -90,50 +62,6 @@ DOWNLOAD_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL does not store NUL in text
-
-
-class UnknownDocumentType(Invalid):
-    """Unknown document type"""
-
-
-@router.post(
-    "",
-    status_code=201,
-    response_model=DocumentCreatedAfterAutoClear | DocumentCreated,
-    responses={409: {"model": DuplicateBody}, 429: {"model": QuotaBody}, 507: {"model": QuotaBody}},
-    openapi_extra=UPLOAD_BODY,
-)
-async def upload_document(
-    request: Request, access: KBAccess, services: CurrentServices, now: Now
-) -> DocumentCreatedAfterAutoClear | DocumentRead:
-    """Upload a document: multipart `file`, optional `document_type`. Access is checked before the body is read."""
-    access.require_upload()
-    access.require_not_being_deleted()
-    with count_rejected_uploads():
-        room = await services.intake.require_room(access)
-        form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
-        name = await read_file_name(form)
-        async with services.intake.stage(access, name, form.iter_chunks(), now=now, room=room) as staged:
-            await form.finish()
-            received = await services.intake.receive(access, staged, _document_type(form.fields))
-    if received.auto_cleared_id:
-        return DocumentCreatedAfterAutoClear.after_auto_clear(received.document, received.auto_cleared_id)
-    return DocumentCreated.of(received.document)
-
-
-async def read_file_name(form: IncomingForm) -> str:
-    """Return the name of the file in the form, which is read up to the file's first byte."""
-    part = await form.next_file()
-    if part is None or part.name != "file":
-        raise MalformedUpload("Send the document in the form field `file`")
-    return clean_name(part.file_name)
-
-
-def _document_type(fields: dict[str, str]) -> DocumentType:
-    given = fields.get("document_type") or DocumentType.OTHER
-    if given not in set(DocumentType):
-        raise UnknownDocumentType(f"Unknown document type. Supported: {', '.join(DocumentType)}")
-    return DocumentType(given)
 
 
 @router.get("")

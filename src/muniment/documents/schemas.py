@@ -1,6 +1,7 @@
 """Request and response bodies of documents."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -113,6 +114,25 @@ def _columns(document: Document) -> dict[str, object]:
 def _status_detail(document: Document) -> str | None:
     waiting = {Status.PENDING: PENDING_DETAIL, Status.PROCESSING: PROCESSING_DETAIL}
     return waiting.get(Status(document.status), document.last_error)
+
+
+class UploadResult(BaseModel):
+    """What became of one file of a request with several files."""
+
+    name: str = Field(description="As the client sent it")
+    status: int = Field(description="The status with which an upload of this file alone would have been answered")
+    body: dict[str, Any] = Field(
+        description="The body with which an upload of this file alone would have been answered"
+    )
+
+
+class UploadResults(BaseModel):
+    """The answer to an upload of several files, in the order of the files.
+
+    If the request could not be read to its end, the last result says why, and there are none for the files after it.
+    """
+
+    results: list[UploadResult]
 
 
 class QuotaBody(BaseModel):

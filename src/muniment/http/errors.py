@@ -1,6 +1,7 @@
 """Map errors to HTTP statuses in one table, so that the domain needs none."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -25,6 +26,8 @@ STATUS: Mapping[type[errors.MunimentError], int] = {
     errors.Unavailable: 503,
 }
 
+UNEXPECTED = {"detail": "Internal server error. See the server log for details"}
+
 
 def status_of(error: errors.MunimentError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
@@ -37,14 +40,30 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected_error)
 
 
-async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, errors.MunimentError)
+@dataclass(frozen=True)
+class ErrorAnswer:
+    """The response to an error."""
+
+    status: int
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+
+def answer_to(error: Exception) -> ErrorAnswer:
+    """Return the response to an error. Of an unexpected one, users learn nothing but that it is in the log."""
+    if not isinstance(error, errors.MunimentError):
+        return ErrorAnswer(500, UNEXPECTED, {})
     headers = dict(error.headers)
     if isinstance(error, errors.TooManyRequests):
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, errors.Unavailable):
         headers.setdefault("Retry-After", "5")
-    return JSONResponse(_body_of(error), status_code=status_of(error), headers=headers)
+    return ErrorAnswer(status_of(error), _body_of(error), headers)
+
+
+async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
+    answer = answer_to(error)
+    return JSONResponse(dict(answer.body), status_code=answer.status, headers=dict(answer.headers))
 
 
 def _body_of(error: errors.MunimentError) -> dict[str, Any]:
@@ -73,4 +92,4 @@ async def _http_exception(_: Request, error: Exception) -> JSONResponse:
 
 async def _unexpected_error(_: Request, __: Exception) -> JSONResponse:
     # The access log has the traceback under the request id; users get only the id.
-    return JSONResponse({"detail": "Internal server error. See the server log for details"}, status_code=500)
+    return JSONResponse(UNEXPECTED, status_code=500)

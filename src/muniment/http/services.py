@@ -9,6 +9,7 @@ from muniment.accounts.credentials import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.audit.service import AuditService
 from muniment.documents.intake import Intake
+from muniment.documents.request_limits import RequestLimits
 from muniment.documents.staging import Staging
 from muniment.handover.dead_letters import DeadLetterService
 from muniment.handover.submission import DocumentHandover, SubmissionService
@@ -41,6 +42,7 @@ class Services:
     sign_in: SignIn
     staging: Staging
     intake: Intake
+    request_limits: RequestLimits
     objects: ObjectStore
     tasks: TaskQueue
     engine: MoveEngine

@@ -6,8 +6,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
-from muniment.documents.endpoints import read_file_name
 from muniment.documents.schemas import DocumentRead, DuplicateBody, QuotaBody
+from muniment.documents.uploads.endpoints import read_file_name
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.multipart.form import IncomingForm
 from muniment.http.pagination import PaginatedRead, Paging

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from pydantic import SecretStr, field_validator
+from pydantic import PositiveInt, SecretStr, field_validator
 
 from muniment.artifacts.keys import SharingScope
 from muniment.settings.fields import Duration, SettingsSection, setting
@@ -12,6 +12,12 @@ class DocumentSettings(SettingsSection):
     """Uploads and documents"""
 
     max_upload_bytes: int = setting(100 * 1024 * 1024, "Maximum size of an upload", "MUNIMENT_MAX_UPLOAD_BYTES")
+    max_request_files: PositiveInt = setting(
+        100, "Maximum number of files that one request can upload", "MUNIMENT_MAX_REQUEST_FILES"
+    )
+    max_request_bytes: PositiveInt = setting(
+        100 * 1024 * 1024, "Maximum size of a request that uploads several files", "MUNIMENT_MAX_REQUEST_BYTES"
+    )
     upload_lifetime: Duration = setting(
         timedelta(hours=24), "Time after which an unfinished upload is deleted", "MUNIMENT_UPLOAD_LIFETIME"
     )

@@ -67,6 +67,15 @@ async def test_a_second_file_is_refused() -> None:
         await receive(a_file(b"1") + a_file(b"2") + END)
 
 
+async def test_an_error_comes_after_the_files_in_front_of_it_however_the_form_is_cut() -> None:
+    form = IncomingForm(Sender([a_file(b"1") + a_file(b"2") + a_field("a", "1")[:40] + b"\r\n\r\n"]), CONTENT_TYPE)
+    assert [await form.next_file(), await form.next_file()] == [PART, PART]
+    assert not form.is_broken
+    with pytest.raises(MalformedUpload):
+        await form.next_file()
+    assert form.is_broken
+
+
 @pytest.mark.parametrize("content_type", [None, "application/pdf", "multipart/form-data"])
 def test_a_request_that_is_no_form_is_refused_before_anything_is_read(content_type: str | None) -> None:
     sender = Sender([b""])

@@ -439,6 +439,8 @@ export interface paths {
         /**
          * Upload Document
          * @description Upload a document: multipart `file`, optional `document_type`. Access is checked before the body is read.
+         *
+         *     A request with several files is answered with 207 and one result per file; a refused file stops no other.
          */
         post: operations["upload_document_api_v1_knowledge_bases__kb_id__documents_post"];
         delete?: never;
@@ -3197,6 +3199,39 @@ export interface components {
              */
             expires_in_days: number;
         };
+        /**
+         * UploadResult
+         * @description What became of one file of a request with several files.
+         */
+        UploadResult: {
+            /**
+             * Name
+             * @description As the client sent it
+             */
+            name: string;
+            /**
+             * Status
+             * @description The status with which an upload of this file alone would have been answered
+             */
+            status: number;
+            /**
+             * Body
+             * @description The body with which an upload of this file alone would have been answered
+             */
+            body: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * UploadResults
+         * @description The answer to an upload of several files, in the order of the files.
+         *
+         *     If the request could not be read to its end, the last result says why, and there are none for the files after it.
+         */
+        UploadResults: {
+            /** Results */
+            results: components["schemas"]["UploadResult"][];
+        };
         /** UploaderRead */
         UploaderRead: {
             /**
@@ -4539,7 +4574,10 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** Format: binary */
+                    /**
+                     * Format: binary
+                     * @description Repeat this part to upload several files, after all other fields
+                     */
                     file: string;
                     /** @enum {string} */
                     document_type?: "invoice" | "contract" | "care_plan" | "incident_report" | "onboarding" | "other";
@@ -4554,6 +4592,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentCreatedAfterAutoClear"] | components["schemas"]["DocumentCreated"];
+                };
+            };
+            /** @description Several files: the result of each */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadResults"];
                 };
             };
             400: components["responses"]["Error400"];

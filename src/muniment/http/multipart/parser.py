@@ -27,12 +27,13 @@ Event = FilePart | FieldPart | bytes | EndMarker
 class PartParser:
     """Turns each `feed` into `events`: a part, its bytes, its end, the next part, …, the end of the form."""
 
-    def __init__(self, boundary: bytes) -> None:
+    def __init__(self, boundary: bytes, *, max_parts: int = MAX_PARTS) -> None:
         self.events: deque[Event] = deque()
         self._delimiter = b"\r\n--" + boundary
         # As if a line had just ended, because the body may begin with the boundary.
         self._preamble: bytes | None = b"\r\n"
         self._part_count = 0
+        self._max_parts = max_parts
         self._headers: dict[str, bytes] = {}
         self._header_bytes = 0
         self._header_name = self._header_value = b""
@@ -75,8 +76,8 @@ class PartParser:
         self._headers = {}
         self._header_bytes = 0
         self._part_count += 1
-        if self._part_count > MAX_PARTS:
-            raise MalformedUpload(f"An upload can have at most {MAX_PARTS} parts")
+        if self._part_count > self._max_parts:
+            raise MalformedUpload(f"An upload can have at most {self._max_parts} parts")
 
     def _add_to_header_name(self, data: bytes, start: int, end: int) -> None:
         self._count_header_bytes(end - start)
