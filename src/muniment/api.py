@@ -35,6 +35,7 @@ from muniment.processing.results import endpoints as results
 from muniment.processing.runs import endpoints as processing
 from muniment.reconcile import endpoints as reconcile
 from muniment.search import endpoints as search
+from muniment.search.saved import endpoints as saved_searches
 from muniment.settings import Settings
 from muniment.telemetry.metrics import configure_metrics, export_free_disk
 from muniment.telemetry.traces import configure_traces
@@ -87,6 +88,7 @@ def build_documented_app() -> FastAPI:
         results.router,
         reconcile.router,
         search.router,
+        saved_searches.router,
         handover.organization_router,
         handover.document_router,
         handover.operator_router,

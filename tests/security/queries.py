@@ -47,6 +47,7 @@ from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import LanguageQuery, SearchScope, parse_query
 from muniment.search.query.within_document import DocumentSearchRepository
+from muniment.search.saved.repository import SavedSearchRepository
 from muniment.storage.db.base import FIRST_ID, new_id, now
 from muniment.storage.deletions.ledger import LedgerRepository, NewLedgerEntry
 from muniment.storage.deletions.tables import DeletionOutcome, LedgerStore
@@ -368,6 +369,12 @@ QUERIES: dict[str, Query] = {
     "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)]),
     "SearchRepository.load_passages": lambda s, w: SearchRepository(s).load_passages(MODEL, [(w.indexed_id, 0)]),
     "SearchRepository.list_uploaders": lambda s, w: SearchRepository(s).list_uploaders(),
+    "SavedSearchRepository.list_": lambda s, _: SavedSearchRepository(s).list_(),
+    "SavedSearchRepository.add": lambda s, w: SavedSearchRepository(s).add(w.owner.principal, "new", {"q": SECRET}),
+    "SavedSearchRepository.change": lambda s, w: SavedSearchRepository(s).change(
+        w.saved_search_id, name="changed", parameters=None
+    ),
+    "SavedSearchRepository.remove": lambda s, w: SavedSearchRepository(s).remove(w.saved_search_id),
     "SearchRepository.find_centroid": lambda s, w: SearchRepository(s).find_centroid(MODEL, w.indexed_id),
     "DocumentSearchRepository.list_matches": lambda s, w: DocumentSearchRepository(s).list_matches(
         MODEL, w.indexed_id, parse_query(SECRET), _scope(w).queries

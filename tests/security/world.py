@@ -45,6 +45,7 @@ class World:
     lacking_id: UUID
     sealed_event_id: UUID
     archive_row_id: UUID
+    saved_search_id: UUID
 
     @property
     def organization_id(self) -> UUID:
@@ -84,6 +85,7 @@ def a_world(seed: Seed) -> World:
         lacking_id=seed.document(kb_id, owner, name="lacking.pdf"),
         sealed_event_id=new_id(),
         archive_row_id=new_id(),
+        saved_search_id=new_id(),
     )
     world = _with_run(seed, world)
     _fill(seed, world)
@@ -94,7 +96,20 @@ def a_world(seed: Seed) -> World:
     _add_passage(seed, world)
     _add_trail(seed, world)
     _add_archive(seed, world)
+    _add_saved_search(seed, world)
     return world
+
+
+def _add_saved_search(seed: Seed, world: World) -> None:
+    seed.insert(
+        "saved_views",
+        id=world.saved_search_id,
+        organization_id=world.organization_id,
+        user_id=world.owner.id,
+        kind="search",
+        name=SECRET,
+        parameters={"q": SECRET},
+    )
 
 
 def _with_run(seed: Seed, world: World) -> World:

@@ -1176,6 +1176,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/saved-searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Saved Searches
+         * @description List your saved searches by name. Nobody else can see them.
+         */
+        get: operations["list_saved_searches_api_v1_saved_searches_get"];
+        put?: never;
+        /**
+         * Save Search
+         * @description Save a search under a name. A user can have 100.
+         */
+        post: operations["save_search_api_v1_saved_searches_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/saved-searches/{search_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete Saved Search */
+        delete: operations["delete_saved_search_api_v1_saved_searches__search_id__delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Saved Search
+         * @description Rename a saved search, or replace its parameters.
+         */
+        patch: operations["change_saved_search_api_v1_saved_searches__search_id__patch"];
+        trace?: never;
+    };
     "/api/v1/organizations/{organization_id}/archive": {
         parameters: {
             query?: never;
@@ -3057,6 +3102,95 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "queued" | "in_progress" | "completed" | "failed";
+        /**
+         * SavedCriteria
+         * @description The query parameters of the search, apart from `limit`.
+         */
+        SavedCriteria: {
+            /**
+             * Q
+             * @description Keywords, "exact phrases" and -excluded words
+             */
+            q: string;
+            /**
+             * Kb Id
+             * @description All by default
+             */
+            kb_id?: string[] | null;
+            /** @default hybrid */
+            mode: components["schemas"]["SearchMode"];
+            /** Document Type */
+            document_type?: components["schemas"]["DocumentType"][] | null;
+            /**
+             * Added From
+             * @description A time, or a day in UTC (from its start)
+             */
+            added_from?: string | null;
+            /**
+             * Added To
+             * @description A time, or a day in UTC (until its end)
+             */
+            added_to?: string | null;
+            /**
+             * Uploaded By
+             * @description Users who uploaded the document
+             */
+            uploaded_by?: string[] | null;
+            /** Format */
+            format?: components["schemas"]["FileFormat"][] | null;
+            /**
+             * @description `date` sorts the most relevant passages by the date added, newest first
+             * @default relevance
+             */
+            sort: components["schemas"]["SearchSort"];
+        };
+        /**
+         * SavedSearchChange
+         * @description What is left out or null stays as it is.
+         */
+        SavedSearchChange: {
+            /** Name */
+            name?: string | null;
+            parameters?: components["schemas"]["SavedCriteria"] | null;
+        };
+        /** SavedSearchRead */
+        SavedSearchRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Parameters
+             * @description Query parameters of `GET /search`
+             */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** SavedSearchRequest */
+        SavedSearchRequest: {
+            /** Name */
+            name: string;
+            parameters: components["schemas"]["SavedCriteria"];
+        };
+        /** SavedSearchesRead */
+        SavedSearchesRead: {
+            /** Items */
+            items: components["schemas"]["SavedSearchRead"][];
+        };
         /** SavingsRead */
         SavingsRead: {
             /** Documents */
@@ -6057,6 +6191,139 @@ export interface operations {
             422: components["responses"]["Error422"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
+        };
+    };
+    list_saved_searches_api_v1_saved_searches_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchesRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    save_search_api_v1_saved_searches_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedSearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    delete_saved_search_api_v1_saved_searches__search_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                search_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    change_saved_search_api_v1_saved_searches__search_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                search_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedSearchChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchRead"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
         };
     };
     hand_over_api_v1_organizations__organization_id__archive_post: {
