@@ -4,7 +4,7 @@ from alembic import op
 
 from muniment.migrations.policies import allow, protect
 
-revision = "0041"
+revision = "0039"
 down_revision = "0038"
 
 MINE = "user_id = app_user_id() AND organization_id = app_organization_id()"
