@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from muniment import cli
 from muniment.accounts.credentials import digest
 from muniment.storage.db.address import DatabaseAddress
 from tests.support.cluster import PASSWORDS
@@ -120,6 +122,33 @@ def test_a_forgotten_password_is_replaced_by_a_link(tmp_path: Path, address: Dat
     assert seed.rows("SELECT user_id FROM api_tokens WHERE revoked_at IS NULL") == [(colleague.id,)]
     unknown = run(tmp_path, "reset-password", "nobody@example.org", **outside(address, tmp_path))
     assert (unknown.returncode, unknown.stderr) == (1, "muniment: No user has this email\n")
+
+
+def test_resetting_a_password_does_not_migrate_the_database(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    person = seed.person()
+    seed.execute("UPDATE alembic_version SET version_num = '0037'")
+    refused = run(tmp_path, "reset-password", person.email, **outside(address, tmp_path))
+    said = "muniment: The database is older than this Muniment: run `muniment migrate`\n"
+    assert (refused.returncode, refused.stderr) == (1, said)
+    assert seed.one("SELECT version_num FROM alembic_version") == "0037"
+
+
+@pytest.mark.parametrize(("code", "said"), [(errno.ENOSPC, "The disk is full"), (errno.EROFS, "The disk is read-only")])
+def test_a_full_disk_is_a_sentence_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], code: int, said: str
+) -> None:
+    def fail() -> None:
+        raise OSError(code, os.strerror(code), "somewhere/file")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    told = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert told.startswith(f"muniment: {said}")
+    assert told.endswith("somewhere/file\n")
 
 
 def test_an_address_of_several_organizations_needs_the_name_or_id_of_one(

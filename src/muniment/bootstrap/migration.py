@@ -7,7 +7,7 @@ from muniment.bootstrap.database import database_address, login_passwords
 from muniment.bootstrap.tasks import build_task_engine
 from muniment.settings import Settings
 from muniment.storage.db.base import now
-from muniment.storage.db.migrate import migrate
+from muniment.storage.db.migrate import migrate, run_as_owner
 
 
 def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
@@ -28,11 +28,9 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
 def reset_password_link(
     settings: Settings, email: str, *, organization: str | None, revoke_tokens: bool
 ) -> PasswordReset:
-    """Remove the password of an account and create a one-time sign-in link."""
-    return migrate(
+    """Remove the password of an account and create a one-time sign-in link. The database is not migrated."""
+    return run_as_owner(
         database_address(settings),
-        login_passwords(settings),
-        build_task_engine(),
         lambda connection: reset_password(
             connection, email, organization=organization, revoke_tokens=revoke_tokens, now=now()
         ),

@@ -3,7 +3,8 @@
 The only code that logs in with DATABASE_URL itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar, overload
 
 import psycopg
@@ -78,35 +79,56 @@ def migrate(
 ) -> Result | None:
     """Create roles, the tables of the task engine and ours, then call `after_upgrade` as the owner and return its
     result. Only one of several concurrent calls works at a time; the others wait."""
+    with _connect(address) as connection:
+        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
+        connection.commit()
+        roles.ensure_roles(connection, passwords)
+        ensure_pgvector(connection)
+        connection.commit()
+        _become_owner(connection)
+        tasks.install_schema(connection)
+        connection.commit()
+        _upgrade_tables(connection)
+        indexes.ensure_model_indexes(connection)
+        result = after_upgrade(connection) if after_upgrade else None
+        connection.commit()
+        return result
+
+
+def run_as_owner(address: DatabaseAddress, action: Callable[[Connection], Result]) -> Result:
+    """Call `action` as the owner of the tables and return its result. Nothing is migrated: raise `SchemaOutOfDate` if
+    the database is older than this version."""
+    with _connect(address) as connection:
+        _require_accepted_schema(connection, MigrationContext.configure(connection).get_current_revision())
+        _become_owner(connection)
+        result = action(connection)
+        connection.commit()
+        return result
+
+
+@contextmanager
+def _connect(address: DatabaseAddress) -> Iterator[Connection]:
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
-            connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
-            connection.commit()
-            roles.ensure_roles(connection, passwords)
-            ensure_pgvector(connection)
-            connection.commit()
-            _become_owner(connection)
-            tasks.install_schema(connection)
-            connection.commit()
-            _upgrade_tables(connection)
-            indexes.ensure_model_indexes(connection)
-            result = after_upgrade(connection) if after_upgrade else None
-            connection.commit()
-            return result
+            yield connection
     except OperationalError as error:
         raise DatabaseUnreachable(f"Cannot connect to the database at {address.host}: {error.orig}") from None
     finally:
         engine.dispose()
 
 
+def _require_accepted_schema(connection: Connection, found: str | None) -> None:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    require_accepted_schema(found, accepts_this_version=is_newer(found) and accepts_this_version(driver))
+
+
 def _upgrade_tables(connection: Connection) -> None:
     """Run the migrations that are missing. Tables of a compatible newer version stay as they are."""
     found = MigrationContext.configure(connection).get_current_revision()
     if is_newer(found):
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, psycopg.Connection)
-        require_accepted_schema(found, accepts_this_version=accepts_this_version(driver))
+        _require_accepted_schema(connection, found)
         return
     connection.commit()  # inside a transaction of ours, Alembic would not use one for each migration
     command.upgrade(_alembic_config(connection), "head")
