@@ -16,11 +16,14 @@ export function useDocument(place: DocumentPlace) {
   });
 }
 
-/** Where no stream tells of changes, the document is asked for whenever everybody is told to look. */
+/**
+ * Fetches the document again whenever changes may have been missed: while there is no stream, and when a stream begins.
+ * A snapshot lists unfinished documents only, so one that finished just before it would be shown as processing for ever.
+ */
 export function useLookAgain(place: DocumentPlace): void {
   const client = useQueryClient();
   useLiveEvents((event) => {
-    if (event.type === "look") void client.invalidateQueries({ queryKey: keyOfPart(place, "itself") });
+    if (event.type === "look" || event.type === "snapshot") void client.invalidateQueries({ queryKey: keyOfPart(place, "itself") });
   });
 }
 
