@@ -7,9 +7,10 @@ from pathlib import Path
 from uuid import UUID
 
 from muniment.artifacts.keys import ReadingVariant, reading_variant
+from muniment.processing.pipeline.context import WaitForVectors
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue
+from muniment.storage.tasks.port import READING, MoveToQueue
 from tests.faults.effects import RecordingObjectStore, RecordingReader, RunEffectRecorder
 from tests.faults.results import Results, everything, referenced, stored
 from tests.processing.worker_fixture import PAGES, WorkerFixture
@@ -48,12 +49,7 @@ class FaultHarness:
         process = self._living.get(self.worker_env.reading) or self._living.setdefault(
             self.worker_env.reading, self.worker_env.worker()
         )
-        try:
-            await process(self.worker_env.job(document_id, FAST))
-        except MoveToQueue as moved:
-            await process(self.worker_env.job(document_id, moved.queue))
-            return moved.queue
-        return FAST
+        return await self.worker_env.process_with(process, document_id)
 
     @asynccontextmanager
     async def process(self, effects: RunEffectRecorder) -> AsyncIterator[RunProcessor]:
@@ -79,6 +75,10 @@ class FaultHarness:
                 await process(self.worker_env.job(document_id, effects.queue))
             except MoveToQueue as moved:
                 effects.queue = moved.queue
+                with suppress(WaitForVectors):
+                    await process(self.worker_env.job(document_id, READING))
+                    return
+                await self.worker_env.embed()
                 await process(self.worker_env.job(document_id, READING))
 
     async def dies(self, document_id: UUID, effects: RunEffectRecorder) -> bool:

@@ -79,7 +79,7 @@ _WITH_THE_NEXT = {"FetchDocumentRecord", "MarkProcessingStarted"}
 _WITH_THE_LAST = {"SavePages", "SaveParagraphs", "AggregateDiagrams", "SaveDiagrams", "UpdateMetrics"}
 WITHOUT_EFFECTS = {"BuildSummary", *_WITH_THE_NEXT, *_WITH_THE_LAST}
 """Nodes that write in the transaction of ExtractText or MarkBasicComplete."""
-_READ = ("ExtractText", "Index", "MarkBasicComplete", READING)
+_READ = ("ExtractText", "IndexText", "MarkBasicComplete", READING)
 """At the end the queue releases the document."""
 
 SCENARIOS = {

@@ -23,7 +23,7 @@ async def cancel(api: RunningApi, fault_env: FaultHarness, document_id: UUID) ->
     assert (answer.status_code, answer.json()) == (200, {"message": "Document processing cancelled"})
 
 
-@pytest.mark.parametrize("node", ["ExtractText", "Index", "MarkBasicComplete"])
+@pytest.mark.parametrize("node", ["ExtractText", "IndexText", "MarkBasicComplete"])
 async def test_a_worker_that_continues_after_its_first_statement_writes_nothing(
     fault_env: FaultHarness, api: RunningApi, node: str
 ) -> None:
@@ -47,7 +47,7 @@ async def test_a_cancelled_document_that_is_retried_is_the_new_runs_alone(
     fault_env: FaultHarness, api: RunningApi
 ) -> None:
     reached = await count_effects(fault_env, SCENARIOS["unknown content"])
-    first = next(at for at, effect in enumerate(reached) if effect.place == "Index")
+    first = next(at for at, effect in enumerate(reached) if effect.place == "IndexText")
     await fault_env.clear()
     document_id, pause = await unknown(fault_env), Pause(first)
     async with held_up(fault_env, document_id, RunEffectRecorder(pause), pause):

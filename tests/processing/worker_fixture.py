@@ -11,7 +11,8 @@ import pytest
 
 from muniment.artifacts.deletion import ArtifactDeleter
 from muniment.artifacts.keys import ContentKeyFactory, ReadingVariant, SharingScope, reading_variant
-from muniment.processing.pipeline.context import RunServices
+from muniment.processing.pipeline.context import RunServices, WaitForVectors
+from muniment.processing.pipeline.embedding_jobs import EmbeddingProcessor
 from muniment.processing.pipeline.nodes.error_handling import INTERNAL_ERROR_RETRY_SECONDS, RetryAfterInternalError
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import (
@@ -38,6 +39,7 @@ from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from muniment.storage.tasks.worker_registry import WorkerRegistry
 from tests.search.letter_embedder import LetterEmbedder
 from tests.support.seed import HMAC_SECRET, Person, Seed
+from tests.support.vectors import embed_waiting, embedding_processor
 
 FIRST_TEXT, SECOND_TEXT = "About invoices.\n\nAnd about contracts.", "The second page."
 PICTURE = Figure(FigureKind.PICTURE, "ab" * 32, 640, 480, box=(72, 72, 272, 222), caption="Figure 1: A picture")
@@ -185,15 +187,31 @@ class WorkerFixture:
         return RunJob(run_id, organization_id, queue)
 
     async def process(self, document_id: UUID) -> str:
-        """Process like the queues: the fast queue first, the reading queue if requested. Return the queue that ended
-        the run."""
-        worker = self.worker()
+        """Process the newest run of the document, and the vectors. Return the queue that ended the run."""
+        return await self.process_with(self.worker(), document_id)
+
+    async def process_with(self, worker: RunProcessor, document_id: UUID) -> str:
+        """Process like the queues: the fast queue first, the reading queue if requested, then the vectors. A run that
+        waits for them is continued. Return the queue that ended the run."""
+        queue = FAST
         try:
             await worker(self.job(document_id, FAST))
         except MoveToQueue as moved:
-            await worker(self.job(document_id, moved.queue))
-            return moved.queue
-        return FAST
+            queue = moved.queue
+            try:
+                await worker(self.job(document_id, queue))
+            except WaitForVectors:
+                await self.embed()
+                await worker(self.job(document_id, queue))
+        await self.embed()
+        return queue
+
+    async def embed(self) -> int:
+        """Carry out the embedding jobs that wait. Return how many there were."""
+        return await embed_waiting(self.seed, self.embedding())
+
+    def embedding(self) -> EmbeddingProcessor:
+        return embedding_processor(self.database, self.services.installed_models)
 
     def status(self, document_id: UUID) -> str:
         return str(self.seed.one("SELECT status FROM documents WHERE id = %s", document_id))

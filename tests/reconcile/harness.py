@@ -18,7 +18,6 @@ from muniment.reconcile.report import Report
 from muniment.reconcile.runner import GracePeriods, NoProgress, ProgressListener, ReconcileRunner
 from muniment.settings import Settings
 from muniment.storage.db.base import now
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, VectorSearch
 from tests.processing.worker_fixture import WorkerFixture
 from tests.support.external_index import copier_of
@@ -109,10 +108,7 @@ class ReconcileHarness:
             " WHERE id = %s",
             job_id,
         )
-        try:
-            await worker(self.worker_env.job(document_id, FAST))
-        except MoveToQueue:
-            await worker(self.worker_env.job(document_id, READING))
+        await self.worker_env.process_with(worker, document_id)
         self.seed.execute("DELETE FROM procrastinate_jobs WHERE id = %s", job_id)
 
     def indexed(self, document_id: UUID) -> IndexedDocument:

@@ -16,7 +16,6 @@ from muniment.bootstrap.stores import build_stores
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.search.query.service import SearchService
 from muniment.settings import Settings
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.port import IndexedDocument, VectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
@@ -59,11 +58,7 @@ async def client(
 
 async def process(worker_env: WorkerFixture, index: VectorSearch, document_id: UUID) -> None:
     tools = replace(worker_env.services, index_copier=copier_of(worker_env.database, index))
-    worker = RunProcessor(tools)
-    try:
-        await worker(worker_env.job(document_id, FAST))
-    except MoveToQueue:
-        await worker(worker_env.job(document_id, READING))
+    await worker_env.process_with(RunProcessor(tools), document_id)
 
 
 async def hits(client: httpx.AsyncClient, question: str = "contracts", **parameters: str) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from muniment.bootstrap.run_handler import open_run_handler
+from muniment.bootstrap.job_handlers import open_job_handlers
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
 from muniment.bootstrap.worker import build_worker_registry
@@ -26,8 +26,8 @@ async def test_requests_and_readers_share_the_index_of_their_stores_which_closes
     index = ClosingIndex(LocalQdrant())
     stores = with_vectors(build_stores(settings), index)
     parts = build_services(settings, stores)
-    async with open_run_handler(settings, stores, build_worker_registry(settings, stores)) as process:
-        assert isinstance(process, RunProcessor)
+    async with open_job_handlers(settings, stores, build_worker_registry(settings, stores)) as handlers:
+        assert isinstance(process := handlers.run, RunProcessor)
         assert process._services.index_copier is not None
         assert process._services.index_copier.index is parts.search.index is index
     await parts.search.close()

@@ -22,7 +22,13 @@ from muniment.audit.receipts.repository import NewTombstone, ReceiptRepository, 
 from muniment.audit.receipts.tables import ReceiptMove
 from muniment.documents.names import name_key
 from muniment.documents.quotas import UsageRepository
-from muniment.documents.repository import DocumentFilter, DocumentRepository, RevisionRepository, UploadRepository
+from muniment.documents.repository import (
+    DocumentFilter,
+    DocumentRepository,
+    PassageCountRepository,
+    RevisionRepository,
+    UploadRepository,
+)
 from muniment.documents.runs import DocumentRunRepository, DocumentWithoutRunRepository, RunStatus
 from muniment.documents.tables import Document, Upload
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
@@ -43,6 +49,7 @@ from muniment.reconcile.report import Report, ReportRepository
 from muniment.search.external_index.state import IndexStateRepository
 from muniment.search.indexing.partial_vectors import PartialVectorRepository
 from muniment.search.indexing.repository import IndexRepository, NewIndex
+from muniment.search.indexing.vectors import VectorRepository
 from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import LanguageQuery, SearchScope, parse_query
@@ -167,8 +174,11 @@ OTHER_MODEL = IndexingVariant(fingerprint="another", model="another", dimensions
 
 
 def _partial_vectors(session: AsyncSession, world: World) -> PartialVectorRepository:
-    artifact = TextArtifact(id=world.indexed_text_id, organization_id=world.organization_id)
-    return PartialVectorRepository(session, artifact, MODEL)
+    return PartialVectorRepository(session, world.indexed_text_id, MODEL)
+
+
+def _vectors(session: AsyncSession, world: World) -> VectorRepository:
+    return VectorRepository(session, world.indexed_text_id, MODEL.fingerprint)
 
 
 def _new_index(world: World) -> NewIndex:
@@ -387,8 +397,14 @@ QUERIES: dict[str, Query] = {
     "IndexRepository.find": lambda s, w: IndexRepository(s).find(w.indexed_text_id, MODEL.fingerprint),
     "IndexRepository.add_once": lambda s, w: IndexRepository(s).add_once(_new_index(w)),
     "PartialVectorRepository.list_": lambda s, w: _partial_vectors(s, w).list_(),
-    "PartialVectorRepository.add": lambda s, w: _partial_vectors(s, w).add(1, [bytes(6)]),
     "PartialVectorRepository.delete": lambda s, w: _partial_vectors(s, w).delete(),
+    "PassageCountRepository.list_": lambda s, w: PassageCountRepository(s).list_([w.indexed_id]),
+    "VectorRepository.find_index": lambda s, w: _vectors(s, w).find_index(),
+    "VectorRepository.count": lambda s, w: _vectors(s, w).count(),
+    "VectorRepository.list_missing": lambda s, w: _vectors(s, w).list_missing(limit=1),
+    "VectorRepository.add": lambda s, w: _vectors(s, w).add(1, [[1.0, 0.0, 0.0]]),
+    "VectorRepository.complete": lambda s, w: _vectors(s, w).complete(),
+    "VectorRepository.set_error": lambda s, w: _vectors(s, w).set_error("late"),
     "IntentRepository.open": lambda s, w: IntentRepository(s).open(_indexed(w), Intended.HIDDEN, 1),
     "IntentRepository.ensure_open": lambda s, w: IntentRepository(s).ensure_open(_indexed(w), Intended.VISIBLE, 1),
     "IntentRepository.open_delete": lambda s, w: IntentRepository(s).open_delete(_indexed(w), 1),
@@ -400,7 +416,7 @@ QUERIES: dict[str, Query] = {
     "RunRepository.peek": lambda s, w: RunRepository(s).peek(w.run.run_id),
     "RunRepository.find_state": lambda s, w: RunRepository(s).find_state(w.run),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
-    "RunRepository.record_steps": lambda s, w: RunRepository(s).record_steps(w.run, {"Index": StepStatus.SUCCESS}),
+    "RunRepository.record_steps": lambda s, w: RunRepository(s).record_steps(w.run, {"IndexText": StepStatus.SUCCESS}),
     "RunRepository.requeue": lambda s, w: RunRepository(s).requeue(w.run, has_reader_died=True),
     "RunRepository.set_artifact": lambda s, w: RunRepository(s).set_artifact(w.run, w.artifact_id, 1.0),
     "RunRepository.finish": lambda s, w: RunRepository(s).finish(w.run, RunStatus.FAILED),

@@ -15,6 +15,7 @@ DONE = {
     """,
     PendingWork.INTENTS: "DELETE FROM index_intents",
     PendingWork.RECEIPTS: "UPDATE receipts SET record = '{}', signature = '', signed_at = now()",
+    PendingWork.VECTORS_IN_CHUNKS: "UPDATE artifact_indexes SET vectors_in_chunks = false",
     PendingWork.UNSEALED_EVENTS: "DELETE FROM audit_unsealed",
 }
 

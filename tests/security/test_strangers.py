@@ -103,6 +103,7 @@ FOR_SERVICE |= {
             "ArtifactPartRepository.",
             "IndexRepository.",
             "PartialVectorRepository.",
+            "VectorRepository.",
             "UnreferencedArtifactRepository.",
         )
     )
@@ -210,6 +211,8 @@ RETURN_NOTHING = {
         "set_artifact",
         "set_role",
     ),
+    *("complete", "set_error"),
+    "list_missing",  # the only passage has its vector
     *("store_pending", "store_point_counts", "store_signed", "sync_document_status", "mark_permanently_failed"),
 }
 

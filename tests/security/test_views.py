@@ -11,7 +11,7 @@ from muniment.storage.db.work import Database
 from tests.security.world import MODEL, SECRET, World, a_world
 from tests.support.seed import Seed
 
-OWNER_VIEWS = ("passages", "indexed_documents")
+OWNER_VIEWS = ("passages", "passage_vectors", "indexed_documents")
 INVOKER_VIEWS = {
     "knowledge_base_document_counts": {APP_LOGIN, SERVICE_LOGIN},
     "open_handovers": {APP_LOGIN, SERVICE_LOGIN},
@@ -125,7 +125,7 @@ async def test_only_completed_documents_are_seen(database: Database, seed: Seed,
 def test_only_requests_may_read_them_and_nobody_writes_through_them(seed: Seed, view: str) -> None:
     assert rights(seed, APP_LOGIN, view) == {"SELECT"}
     assert rights(seed, SERVICE_LOGIN, view) == set()
-    for table in ("artifact_chunks", "artifact_indexes"):
+    for table in ("artifact_chunks", "artifact_indexes", "artifact_vectors"):
         assert rights(seed, APP_LOGIN, table) == set()
 
 

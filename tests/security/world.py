@@ -124,7 +124,7 @@ def _with_run(seed: Seed, world: World) -> World:
         revision=1,
         attempt=run.attempt,
         status="in_progress",
-        last_step="Index",
+        last_step="IndexText",
         saved_seconds=1.0,
     )
     seed.insert(
@@ -230,6 +230,7 @@ def _add_passage(seed: Seed, world: World) -> None:
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 6, "text": SECRET}
     words = {"language": "english", "tsv": f"'{SECRET}':1", "embedding": "[1,0,0]"}
     seed.insert("artifact_chunks", **index, model=MODEL.model, **place, **words)
+    seed.insert("artifact_vectors", **index, model=MODEL.model, chunk_index=0, embedding="[1,0,0]")
     seed.insert("partial_vectors", **index, first_chunk=0, vectors=bytes(2 * MODEL.dimensions))
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     due = {"wanted": "hidden", "epoch": 1, "next_attempt_at": now() - timedelta(hours=1)}

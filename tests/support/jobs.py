@@ -11,7 +11,7 @@ from uuid import UUID
 
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.port import PeriodicTask, RunHandler, RunJob
+from muniment.storage.tasks.port import EmbeddingHandler, JobHandlers, PeriodicTask, RunHandler, RunJob
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from muniment.storage.tasks.procrastinate.worker import ProcrastinateWorker
 from tests.support.cluster import service_login
@@ -39,6 +39,7 @@ async def running_worker(
     address: DatabaseAddress,
     handler: RunHandler | None,
     *,
+    embed: EmbeddingHandler | None = None,
     periodic: Sequence[PeriodicTask] = (),
     concurrency: int = 1,
     grace: timedelta = timedelta(seconds=0.2),
@@ -47,7 +48,7 @@ async def running_worker(
     """Run a worker in this process, stopped at the end as by SIGTERM."""
     worker = ProcrastinateWorker(
         service_login(address),
-        handler=handler,
+        handlers=JobHandlers(handler, embed) if handler else None,
         periodic=periodic,
         concurrency=concurrency,
         heartbeat=HEARTBEAT,

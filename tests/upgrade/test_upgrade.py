@@ -392,6 +392,15 @@ def _paths(document: SavedDocument) -> Sequence[str]:
     return (f"{KBS}/{document.kb_id}", path, f"{path}/download", f"{path}/pages/1", f"{path}/text")
 
 
+@claim
+def vectors_of_the_old_form_are_moved(upgraded: Upgraded) -> None:
+    wait_until(lambda: upgraded.rows("SELECT FROM artifact_indexes WHERE vectors_in_chunks") == [])
+    different = """SELECT count(*) FROM artifact_chunks c LEFT JOIN artifact_vectors v
+                    USING (artifact_text_id, fingerprint, chunk_index)
+                    WHERE c.embedding IS NOT NULL AND c.embedding IS DISTINCT FROM v.embedding"""
+    assert upgraded.rows(different) == [(0,)]
+
+
 def _statuses(get: Callable[[str], httpx.Response], paths: Sequence[str]) -> set[int]:
     return {get(path).status_code for path in paths}
 

@@ -22,18 +22,20 @@ from muniment.handover.sweep import HandoverSweep
 from muniment.lifecycle.proof.prover import ReceiptSweep
 from muniment.reconcile.runner import NightlyReconcile
 from muniment.search.external_index.intent_sweep import IntentSweep
+from muniment.search.indexing.backlog import EmbeddingBacklogSweep
 from muniment.search.indexing.partial_vectors import delete_abandoned_vectors
+from muniment.search.indexing.vector_move import VectorMove
 from muniment.settings import Settings
 from muniment.storage.deletions.sweep import LedgerSweep
-from muniment.storage.tasks.port import NIGHTLY, PeriodicTask, RunHandler, TaskWorker
+from muniment.storage.tasks.port import NIGHTLY, JobHandlers, PeriodicTask, TaskWorker
 from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 
-def build_worker(settings: Settings, stores: Stores, handler: RunHandler | None = None) -> TaskWorker:
-    """Build the worker with its periodic tasks. Without a handler it reads no documents."""
+def build_worker(settings: Settings, stores: Stores, handlers: JobHandlers | None = None) -> TaskWorker:
+    """Build the worker with its periodic tasks. Without handlers it reads no documents."""
     return build_task_engine().build_worker(
         service_address(settings),
-        handler=handler,
+        handlers=handlers,
         periodic=build_periodic_tasks(settings, stores),
         concurrency=settings.worker.concurrency,
         heartbeat=settings.worker.heartbeat,
@@ -59,6 +61,8 @@ def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[Periodi
         PeriodicTask("deletions.carry_out", "*/10 * * * * *", LedgerSweep(stores.database, stores.ledger).run),
         PeriodicTask("artifacts.collect", "45 37 * * * *", build_garbage_collector(settings, stores).sweep),
         PeriodicTask("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.external_index).sweep),
+        PeriodicTask("index.embedding_backlog", "*/15 * * * * *", EmbeddingBacklogSweep(stores.database).sweep),
+        PeriodicTask("index.move_vectors", "30 * * * * *", VectorMove(stores.database).run, NIGHTLY),
         PeriodicTask("index.forget_partial", "40 47 * * * *", partial(delete_abandoned_vectors, stores.database)),
         PeriodicTask("archive.hand_over", "*/10 * * * * *", handovers.sweep),
         PeriodicTask("archive.expire", "15 */2 * * * *", dead_letters.expire),

@@ -14,10 +14,12 @@ from muniment.documents.names import content_disposition
 from muniment.documents.originals import Original
 from muniment.documents.quotas import UsageRepository
 from muniment.documents.repository import (
+    NO_PASSAGES,
     SORTS,
     DocumentFilter,
     DocumentRepository,
     OriginalMissing,
+    PassageCountRepository,
     RevisionRepository,
 )
 from muniment.documents.schemas import (
@@ -117,8 +119,13 @@ async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> Document
 async def _read_all(work: Work[Principal], found: Sequence[Document]) -> list[DocumentRead]:
     """Return the bodies of documents, with what other rows say about them."""
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
-    failed = await RevisionRepository(work.session).list_failed([document.id for document in found])
-    return [DocumentRead.of(document, emails.get(document.uploaded_by), failed.get(document.id)) for document in found]
+    ids = [document.id for document in found]
+    failed = await RevisionRepository(work.session).list_failed(ids)
+    counts = await PassageCountRepository(work.session).list_(ids)
+    bodies = [
+        DocumentRead.of(document, emails.get(document.uploaded_by), failed.get(document.id)) for document in found
+    ]
+    return [body.with_passages(counts.get(body.id, NO_PASSAGES)) for body in bodies]
 
 
 @router.get("/{doc_id}/download", response_class=Response, responses=DOWNLOAD_RESPONSES)

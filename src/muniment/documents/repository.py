@@ -315,5 +315,37 @@ def build_revision(document: Document, snapshot: dict[str, Any] | None = None) -
     )
 
 
+@dataclass(frozen=True)
+class PassageCount:
+    """How many passages a document has for the active model, and how many of them have vectors."""
+
+    passages: int = 0
+    passages_embedded: int = 0
+    is_embedded: bool = False
+    """Whether all have vectors. False for a document without a text."""
+
+    def derive_processing_status(self, stored: str | None) -> str | None:
+        """Return the processing status as users see it. Vectors belong to the artifact, so that the stored status of a
+        document does not change with them."""
+        return ANALYSIS_COMPLETE if self.is_embedded and stored == BASIC_COMPLETE else stored
+
+
+BASIC_COMPLETE, ANALYSIS_COMPLETE = "basic_complete", "analysis_complete"
+NO_PASSAGES = PassageCount()
+
+
+class PassageCountRepository:
+    """Counts of passages, through a function of search, which is above this feature."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_(self, document_ids: Collection[UUID]) -> Mapping[UUID, PassageCount]:
+        """Return the counts of those documents that have an indexed text and that the caller may see."""
+        counts = text("SELECT * FROM count_document_passages(CAST(:ids AS uuid[]))")
+        rows = await self._session.execute(counts, {"ids": list(document_ids)})
+        return {document_id: PassageCount(*of_document) for document_id, *of_document in rows}
+
+
 class OriginalMissing(MunimentError):
     """The stored file is missing. Contact your operator"""

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from muniment.documents.quotas import Quotas, StorageUsage
+from muniment.documents.repository import PassageCount
 from muniment.documents.tables import Document, DocumentType, Revision, Status
 
 PENDING_DETAIL = "Stored and waiting to be processed."
@@ -54,6 +55,12 @@ class DocumentRead(BaseModel):
     processing_status: str | None
     processing_started_at: datetime | None
     processing_completed_at: datetime | None
+    passages: int | None = Field(
+        None, description="Passages that search finds. Only in responses to reads, not to changes"
+    )
+    passages_embedded: int | None = Field(
+        None, description="Those of them that search by meaning can compare. Only in responses to reads"
+    )
     total_pages: int | None
     total_word_count: int | None
     text_extraction_method: str | None
@@ -75,6 +82,16 @@ class DocumentRead(BaseModel):
     ) -> "DocumentRead":
         failed = FailedReplacementRead.of(failed_replacement)
         return cls(**_columns(document), uploaded_by_email=uploader, failed_replacement=failed)
+
+    def with_passages(self, count: PassageCount) -> "DocumentRead":
+        """Add how far the document is indexed, from which its processing status is derived."""
+        return self.model_copy(
+            update={
+                "processing_status": count.derive_processing_status(self.processing_status),
+                "passages": count.passages,
+                "passages_embedded": count.passages_embedded,
+            }
+        )
 
 
 class DocumentCreated(DocumentRead):
@@ -107,7 +124,8 @@ class DuplicateBody(BaseModel):
 
 
 def _columns(document: Document) -> dict[str, object]:
-    own = set(DocumentRead.model_fields) - {"status_detail", "uploaded_by_email", "failed_replacement"}
+    others = {"status_detail", "uploaded_by_email", "failed_replacement", "passages", "passages_embedded"}
+    own = set(DocumentRead.model_fields) - others
     return {**{name: getattr(document, name) for name in own}, "status_detail": _status_detail(document)}
 
 

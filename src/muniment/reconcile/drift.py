@@ -15,6 +15,7 @@ class StoreName(StrEnum):
     PACKS = "packs"
     ARTIFACTS = "artifacts"
     INDEX = "index"
+    VECTORS = "vectors"
     RUNS = "runs"
     JOBS = "jobs"
     DOCUMENTS = "documents"

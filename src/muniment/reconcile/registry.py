@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from muniment.reconcile.drift import ReconcileCheck, StoreName
 from muniment.reconcile.index_copies import IndexCopyCheck, IndexCopyRepair, UnindexedDocuments
+from muniment.reconcile.missing_vectors import PassagesWithoutVectors
 from muniment.reconcile.objects import NO_READS, ObjectCheck, OriginalObjects, ReadSample, TextPackObjects
 from muniment.reconcile.orphans import DeletedKnowledgeBaseCollections, DeletedKnowledgeBaseObjects, OrphanedObjects
 from muniment.reconcile.overdue import OverdueCheck, Sweep
@@ -73,6 +74,7 @@ def _run_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
         StalledRuns(tools.database, tools.tasks, tools.stalled_after),
         DocumentsWithoutRun(tools.database, tools.tasks),
         OrphanedJobs(tools.database, tools.tasks),
+        PassagesWithoutVectors(tools.database, tools.tasks, tools.stalled_after),
     ]
 
 

@@ -57,11 +57,17 @@ class SearchRead(BaseModel):
     items: list[HitRead]
     mode: SearchMode = Field(description="Mode that was used: `text` while search by meaning is unavailable")
     took_ms: float
+    passages_without_vectors: int = Field(
+        description="Passages in scope that only keywords find yet. Zero in mode `text`"
+    )
 
     @classmethod
     def from_result(cls, answer: SearchResult) -> "SearchRead":
         return SearchRead(
-            items=[HitRead.from_hit(hit) for hit in answer.hits], mode=answer.mode, took_ms=answer.took_ms
+            items=[HitRead.from_hit(hit) for hit in answer.hits],
+            mode=answer.mode,
+            took_ms=answer.took_ms,
+            passages_without_vectors=answer.passages_without_vectors,
         )
 
 

@@ -5,8 +5,18 @@ from typing import Any
 from uuid import UUID
 
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint, literal_column, text
-from sqlalchemy.dialects.postgresql import REGCONFIG, TSVECTOR
+from sqlalchemy import (
+    Computed,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    func,
+    literal_column,
+    text,
+)
+from sqlalchemy.dialects.postgresql import BIT, REGCONFIG, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from muniment.storage.db.base import Table, created_at_column
@@ -28,9 +38,16 @@ class IndexingVariantRow(Table):
 
 
 class ArtifactIndex(Table):
-    """Index of an artifact's text under one variant. Its chunks are deleted with it."""
+    """Index of an artifact's text under one variant. Its chunks and vectors are deleted with it.
+
+    The defaults describe what a worker of the previous version inserts: complete, with vectors in the chunks.
+    """
 
     __tablename__ = "artifact_indexes"
+    __table_args__ = (
+        Index("ix_artifact_indexes_incomplete", "created_at", postgresql_where=text("embedded_at IS NULL")),
+        Index("ix_artifact_indexes_vectors_in_chunks", "artifact_text_id", postgresql_where=text("vectors_in_chunks")),
+    )
 
     artifact_text_id: Mapped[UUID] = mapped_column(
         ForeignKey("artifacts_full_text.id", ondelete="CASCADE"), primary_key=True
@@ -40,10 +57,56 @@ class ArtifactIndex(Table):
     language: Mapped[str]
     total_chunks: Mapped[int]
     created_at: Mapped[datetime] = created_at_column()
+    embedded_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
+    """When the last of its passages got its vector. Null while vectors are missing."""
+    vectors_in_chunks: Mapped[bool] = mapped_column(server_default=text("true"))
+    """Whether its vectors are still in `artifact_chunks`, from which they are moved."""
+    embedding_error: Mapped[str | None]
+    """Why the last attempt to compute vectors failed. Null after a batch that succeeded."""
+
+
+class ArtifactVector(Table):
+    """Vector of a passage. Rows are only inserted, batch by batch in the order of the chunks, and deleted with their
+    index: updating a chunk would write its words into the full-text index again."""
+
+    __tablename__ = "artifact_vectors"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["artifact_text_id", "fingerprint"],
+            ["artifact_indexes.artifact_text_id", "artifact_indexes.fingerprint"],
+            name="fk_artifact_vectors_of_index",
+            ondelete="CASCADE",
+        ),
+        Index(
+            "ix_artifact_vectors_hnsw_local",
+            literal_column("(embedding::halfvec(384))").label("of_model"),
+            postgresql_using="hnsw",
+            postgresql_ops={"of_model": "halfvec_cosine_ops"},
+            postgresql_where=text("model = 'all-MiniLM-L6-v2-int8'"),
+        ),
+        Index(
+            "ix_artifact_vectors_exact_local",
+            "artifact_text_id",
+            "fingerprint",
+            postgresql_include=["chunk_index", "embedding"],
+            postgresql_where=text("model = 'all-MiniLM-L6-v2-int8'"),
+        ),
+    )
+
+    artifact_text_id: Mapped[UUID] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    chunk_index: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID | None]
+    model: Mapped[str]
+    embedding: Mapped[Any] = mapped_column(HALFVEC)
+    sketch: Mapped[Any] = mapped_column(
+        BIT(varying=True), Computed("binary_quantize(embedding)::bit varying", persisted=True)
+    )
+    """The signs of the embedding: a few bytes that a first, coarse comparison reads instead of the whole vector."""
 
 
 class PartialVectors(Table):
-    """Vectors of an index that is not complete yet."""
+    """Vectors that a run of the previous version has left. The embedding of the artifact begins with them."""
 
     __tablename__ = "partial_vectors"
 
@@ -97,5 +160,6 @@ class ArtifactChunk(Table):
     text: Mapped[str]
     language: Mapped[str] = mapped_column(REGCONFIG)
     tsv: Mapped[Any] = mapped_column(TSVECTOR)
-    embedding: Mapped[Any] = mapped_column(HALFVEC)
+    embedding: Mapped[Any | None] = mapped_column(HALFVEC)
+    """Vector of the old form. No longer written; dropped one version later."""
     created_at: Mapped[datetime] = created_at_column()

@@ -63,7 +63,9 @@ ARTIFACTS = Counter(
     ["result"],
     registry=REGISTRY,
 )
-INDEXES = Counter("muniment_indexes_total", "Texts split into passages and embedded", ["result"], registry=REGISTRY)
+INDEXES = Counter(
+    "muniment_indexes_total", "Texts whose passages were embedded completely", ["result"], registry=REGISTRY
+)
 NODE_SECONDS = Histogram(
     "muniment_node_seconds",
     "Duration of a processing step",
@@ -84,6 +86,16 @@ DELETIONS_OLDEST_SECONDS = ExpiringGauge(
 INTENTS_OPEN = ExpiringGauge("muniment_index_intents_open", "Pending index updates", registry=REGISTRY)
 INTENTS_OLDEST_SECONDS = ExpiringGauge(
     "muniment_index_intents_oldest_seconds", "Age of the oldest pending index update", registry=REGISTRY
+)
+EMBEDDING_BACKLOG_PASSAGES = ExpiringGauge(
+    "muniment_embedding_backlog_passages",
+    "Passages without a vector, which search finds by keywords only",
+    registry=REGISTRY,
+)
+EMBEDDING_BACKLOG_OLDEST_SECONDS = ExpiringGauge(
+    "muniment_embedding_backlog_oldest_seconds",
+    "Time since the oldest text whose vectors are incomplete was indexed",
+    registry=REGISTRY,
 )
 RECEIPTS_UNFINISHED = ExpiringGauge(
     "muniment_receipts_unfinished", "Purges and clears whose receipt is not signed yet", registry=REGISTRY

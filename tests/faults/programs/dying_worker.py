@@ -20,7 +20,7 @@ from uuid import UUID
 
 import psutil
 
-from muniment.bootstrap.run_handler import open_run_handler
+from muniment.bootstrap.job_handlers import open_job_handlers
 from muniment.bootstrap.stores import Stores, build_stores
 from muniment.bootstrap.worker import build_worker_registry
 from muniment.processing.pipeline import progress
@@ -58,9 +58,9 @@ async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder
     objects = RecordingObjectStore(settings.server.data_dir / "blobs")
     objects.effects = effects
     workers = build_worker_registry(settings, stores)
-    async with open_run_handler(settings, replace(stores, objects=objects), workers) as process:
-        assert isinstance(process, RunProcessor)
-        tools = process._services
+    async with open_job_handlers(settings, replace(stores, objects=objects), workers) as handlers:
+        assert isinstance(handlers.run, RunProcessor)
+        tools = handlers.run._services
         with effects.watch(tools.database, tools.locks):
             yield RunProcessor(replace(tools, reader=RecordingReader(tools.reader, effects)))
 

@@ -19,7 +19,6 @@ from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.objects.port import ObjectStore
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.port import IndexedDocument, VectorSearch
 from tests.processing.worker_fixture import WorkerFixture
 from tests.support.apps import borrow_app
@@ -69,11 +68,7 @@ class PurgeHarness:
         return RunProcessor(replace(self.worker_env.services, **{"index_copier": copies, **tools}))
 
     async def read(self, document_id: UUID) -> None:
-        worker = self.worker()
-        try:
-            await worker(self.worker_env.job(document_id, FAST))
-        except MoveToQueue:
-            await worker(self.worker_env.job(document_id, READING))
+        await self.worker_env.process_with(self.worker(), document_id)
         # As the queue does after a successful job.
         self.worker_env.seed.execute(
             "DELETE FROM procrastinate_jobs WHERE status = 'todo' AND task_name = 'processing.run'"

@@ -11,7 +11,6 @@ from muniment.bootstrap.stores import Stores
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
-from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.port import IndexedDocument
 from tests.documents.uploads import a_pdf
 from tests.processing.worker_fixture import PAGES, WorkerFixture, last_attempt
@@ -95,11 +94,7 @@ class ReplaceHarness:
         assert self.worker_env.status(document_id) == "failed"
 
     async def process(self, document_id: UUID) -> None:
-        worker = self.worker()
-        try:
-            await worker(self.worker_env.job(document_id, FAST))
-        except MoveToQueue:
-            await worker(self.worker_env.job(document_id, READING))
+        await self.worker_env.process_with(self.worker(), document_id)
 
     def worker(self) -> RunProcessor:
         copies = copier_of(self.worker_env.database, self.stores.vectors)

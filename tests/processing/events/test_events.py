@@ -50,6 +50,8 @@ async def test_a_change_event_has_everything_that_a_row_of_the_page_needs(
             "total_pages": None,
             "last_error": "It is encrypted.",
             "purpose": None,
+            "passages": 0,
+            "passages_embedded": 0,
         }
 
 

@@ -40,7 +40,7 @@ async def claim(database: Database, run: ClaimedRun) -> ClaimedRun | None:
 
 async def pass_fence(database: Database, run: ClaimedRun) -> None:
     async with database.service_work(Service(run.organization_id)) as work:
-        await RunRepository(work.session).record_steps(run, {"Index": StepStatus.STARTED})
+        await RunRepository(work.session).record_steps(run, {"IndexText": StepStatus.STARTED})
 
 
 async def test_claiming_begins_the_first_attempt(seed: Seed, run: ClaimedRun) -> None:
@@ -98,7 +98,7 @@ async def test_nobody_moves_the_document_or_takes_the_run_while_the_fence_is_hel
 ) -> None:
     moves = ("UPDATE documents SET epoch = epoch + 1", "UPDATE document_processing_runs SET attempt = attempt + 1")
     async with database.service_work(Service(run.organization_id)) as work:
-        await RunRepository(work.session).record_steps(run, {"Index": StepStatus.STARTED})
+        await RunRepository(work.session).record_steps(run, {"IndexText": StepStatus.STARTED})
         for move in moves:
             with psycopg.connect(address.conninfo) as other:
                 other.execute("SET lock_timeout = '100ms'")

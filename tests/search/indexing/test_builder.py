@@ -15,17 +15,14 @@ from muniment.search.embedding.local import LocalEmbedder
 from muniment.search.embedding.port import Vector
 from muniment.search.indexing.builder import PAGES_PER_BATCH, build_index
 from muniment.search.indexing.chunking import Chunk, ChunkOptions
-from muniment.search.indexing.repository import (
-    BATCH_ROWS,
-    EmbeddedChunk,
-    IndexRepository,
-    NewIndex,
-    pack_half_precision,
-)
-from muniment.search.variants import indexing_variant
+from muniment.search.indexing.embedding import PassageEmbedding
+from muniment.search.indexing.repository import BATCH_ROWS, IndexRepository, InstalledModels, NewIndex
+from muniment.search.indexing.vectors import VectorRepository
+from muniment.search.variants import indexing_variant, variant_for
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.tasks.port import EmbeddingJob
 from muniment.storage.vectors.port import IndexingVariant
 from tests.artifacts.artifacts_fixture import ArtifactsFixture, a_key, a_reading
 from tests.support.jobs import wait_until
@@ -59,13 +56,7 @@ async def a_text(artifacts_env: ArtifactsFixture, pages: Sequence[str], *, is_sh
 
 
 def an_index(full: TextArtifact, count: int = 2, *, variant: IndexingVariant = VARIANT, text: str = "") -> NewIndex:
-    chunks = [
-        EmbeddedChunk(
-            Chunk(index // 3 + 1, index, index + 9, text or f"The houses number {index}"),
-            pack_half_precision([1, 0.5, -0.1]),
-        )
-        for index in range(count)
-    ]
+    chunks = [Chunk(index // 3 + 1, index, index + 9, text or f"The houses number {index}") for index in range(count)]
     return NewIndex(full.id, full.organization_id, variant, "english", chunks)
 
 
@@ -79,6 +70,13 @@ async def add(artifacts_env: ArtifactsFixture, new: NewIndex, service: Service |
     async with artifacts_env.database.service_work(service or artifacts_env.service) as work:
         kept, is_ours = await IndexRepository(work.session).add_once(new)
         return kept.artifact_text_id, kept.total_chunks, is_ours
+
+
+async def embed(artifacts_env: ArtifactsFixture, embedder: LocalEmbedder, full: TextArtifact) -> None:
+    async def go_on(_: float) -> None: ...
+
+    job = EmbeddingJob(full.id, variant_for(embedder).fingerprint, artifacts_env.owner.organization_id)
+    await PassageEmbedding(artifacts_env.database, InstalledModels(embedder)).embed(job, go_on)
 
 
 async def active(artifacts_env: ArtifactsFixture) -> IndexingVariant | None:
@@ -116,7 +114,12 @@ async def test_a_kept_index_has_stems_and_vectors_and_its_places(artifacts_env: 
         (full.organization_id, "a model", 1, 0, 0, 9, "The houses number 0", "english", "'0':4 'hous':2 'number':3"),
         (full.organization_id, "a model", 1, 1, 1, 10, "The houses number 1", "english", "'1':4 'hous':2 'number':3"),
     ]
-    assert artifacts_env.seed.one("SELECT max(embedding <-> '[1,0.5,-0.1]'::halfvec) FROM artifact_chunks") == 0
+    state = "SELECT embedded_at IS NULL AND NOT vectors_in_chunks FROM artifact_indexes"
+    assert artifacts_env.seed.one(state)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
+        assert await VectorRepository(work.session, full.id, VARIANT.fingerprint).add(0, [[1, 0.5, -0.1]] * 2)
+    assert artifacts_env.seed.one("SELECT max(embedding <-> '[1,0.5,-0.1]'::halfvec) FROM artifact_vectors") == 0
+    assert artifacts_env.seed.one("SELECT embedded_at IS NOT NULL FROM artifact_indexes")
 
 
 async def test_more_chunks_than_one_statement_takes_are_all_there(artifacts_env: ArtifactsFixture) -> None:
@@ -185,12 +188,14 @@ async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
         organization_id=artifacts_env.owner.organization_id,
     )
     assert (new.language, new.organization_id) == ("german", full.organization_id)
-    assert [item.chunk.text for item in new.chunks] == [page for page in pages if page]
-    assert [item.chunk.page_number for item in new.chunks] == [n for n, page in enumerate(pages, 1) if page]
+    assert [chunk.text for chunk in new.chunks] == [page for page in pages if page]
+    assert [chunk.page_number for chunk in new.chunks] == [n for n, page in enumerate(pages, 1) if page]
     await register(artifacts_env, new.variant)
     await add(artifacts_env, new)
+    await embed(artifacts_env, embedder, full)
     query = await embedder.embed_query(pages[7])
-    nearest = "SELECT page_number FROM artifact_chunks ORDER BY embedding::halfvec(384) <=> %s::text::halfvec LIMIT 1"
+    nearest = """SELECT page_number FROM artifact_chunks JOIN artifact_vectors v USING (artifact_text_id, chunk_index)
+                  ORDER BY v.embedding::halfvec(384) <=> %s::text::halfvec LIMIT 1"""
     assert artifacts_env.seed.one(nearest, str(query)) == 8
 
 
@@ -205,13 +210,16 @@ async def test_no_transaction_is_open_while_the_model_computes(artifacts_env: Ar
 
     watched = Watched(threads=1)
     full = await a_text(artifacts_env, ["One page", "and another"])
-    await build_index(
+    new = await build_index(
         artifacts_env.database,
         artifacts_env.objects,
         watched,
         full,
         organization_id=artifacts_env.owner.organization_id,
     )
+    await register(artifacts_env, new.variant)
+    await add(artifacts_env, new)
+    await embed(artifacts_env, watched, full)
     await watched.close()
     assert open_ones == [0]
 

@@ -50,7 +50,7 @@ async def claimed_by(process: asyncio.subprocess.Process) -> ClaimedRun:
 async def may_write(database: Database, run: ClaimedRun) -> bool:
     try:
         async with database.service_work(Service(run.organization_id)) as work:
-            await RunRepository(work.session).record_steps(run, {"Index": StepStatus.STARTED})
+            await RunRepository(work.session).record_steps(run, {"IndexText": StepStatus.STARTED})
     except RunSuperseded:
         return False
     return True

@@ -15,8 +15,8 @@ describe("the step of a document", () => {
     expect(words(null, null, null, "pending")).toBe("Pending");
     expect(words("ExtractText", 12, 48)).toBe("Processing page 12 of 48");
     expect(words("ExtractText")).toBe("Processing");
-    expect(words("Index", null, 31)).toBe("Indexing 31 pages");
-    expect(words("Index", 7, 31)).toBe("Indexing page 7 of 31");
+    expect(words("IndexText", null, 31)).toBe("Indexing 31 pages");
+    expect(words("IndexText", 7, 31)).toBe("Indexing page 7 of 31");
     expect(words("SomethingNew")).toBe("Processing");
   });
 
@@ -28,8 +28,8 @@ describe("the step of a document", () => {
       at("ExtractText", 9, 9),
       at("SavePages"),
       at("SaveDiagrams"),
-      at("Index", 1, 9),
-      at("Index", 9, 9),
+      at("IndexText", 1, 9),
+      at("IndexText", 9, 9),
       at("BuildSummary"),
     ];
     const fractions = way.map(({ fraction }) => fraction);

@@ -23,6 +23,8 @@ const NODES: Readonly<Record<string, { stage: Stage; from: number; share: number
   SaveParagraphs: { stage: "saving", from: 0.78, share: 0 },
   AggregateDiagrams: { stage: "saving", from: 0.8, share: 0 },
   SaveDiagrams: { stage: "saving", from: 0.82, share: 0 },
+  IndexText: { stage: "indexing", from: 0.84, share: 0.12 },
+  // Runs that an earlier version began.
   Index: { stage: "indexing", from: 0.84, share: 0.12 },
   UpdateMetrics: { stage: "indexing", from: 0.97, share: 0 },
   MarkBasicComplete: { stage: "indexing", from: 0.98, share: 0 },

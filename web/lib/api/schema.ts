@@ -835,7 +835,9 @@ export interface paths {
         };
         /**
          * Get Queue
-         * @description Return job counts of the whole installation, with the last 24 hours by hour. Operators only.
+         * @description Return job counts of the whole installation, with the last 24 hours by hour, and the embedding backlog.
+         *
+         *     Operators only.
          */
         get: operations["get_queue_api_v1_processing_queue_get"];
         put?: never;
@@ -1610,6 +1612,16 @@ export interface components {
             processing_started_at: string | null;
             /** Processing Completed At */
             processing_completed_at: string | null;
+            /**
+             * Passages
+             * @description Passages that search finds. Only in responses to reads, not to changes
+             */
+            passages?: number | null;
+            /**
+             * Passages Embedded
+             * @description Those of them that search by meaning can compare. Only in responses to reads
+             */
+            passages_embedded?: number | null;
             /** Total Pages */
             total_pages: number | null;
             /** Total Word Count */
@@ -1692,6 +1704,16 @@ export interface components {
             processing_started_at: string | null;
             /** Processing Completed At */
             processing_completed_at: string | null;
+            /**
+             * Passages
+             * @description Passages that search finds. Only in responses to reads, not to changes
+             */
+            passages?: number | null;
+            /**
+             * Passages Embedded
+             * @description Those of them that search by meaning can compare. Only in responses to reads
+             */
+            passages_embedded?: number | null;
             /** Total Pages */
             total_pages: number | null;
             /** Total Word Count */
@@ -1778,6 +1800,16 @@ export interface components {
             processing_started_at: string | null;
             /** Processing Completed At */
             processing_completed_at: string | null;
+            /**
+             * Passages
+             * @description Passages that search finds. Only in responses to reads, not to changes
+             */
+            passages?: number | null;
+            /**
+             * Passages Embedded
+             * @description Those of them that search by meaning can compare. Only in responses to reads
+             */
+            passages_embedded?: number | null;
             /** Total Pages */
             total_pages: number | null;
             /** Total Word Count */
@@ -1903,6 +1935,24 @@ export interface components {
             existing_status: components["schemas"]["Status"];
             /** Message */
             message: string;
+        };
+        /**
+         * EmbeddingBacklogRead
+         * @description Passages that only keywords find, because their vectors are not computed yet.
+         */
+        EmbeddingBacklogRead: {
+            /** Passages */
+            passages: number;
+            /**
+             * Oldest Seconds
+             * @description Age of the oldest text among them. Zero without a backlog
+             */
+            oldest_seconds: number;
+            /**
+             * Error
+             * @description Why vectors are late, if the last attempt failed
+             */
+            error: string | null;
         };
         /** EventRead */
         EventRead: {
@@ -2846,6 +2896,7 @@ export interface components {
             failed_last_day: number;
             /** Hours */
             hours: components["schemas"]["HourRead"][];
+            embedding: components["schemas"]["EmbeddingBacklogRead"];
         };
         /** QueueWriteFailedBody */
         QueueWriteFailedBody: {
@@ -3213,6 +3264,11 @@ export interface components {
             mode: components["schemas"]["SearchMode"];
             /** Took Ms */
             took_ms: number;
+            /**
+             * Passages Without Vectors
+             * @description Passages in scope that only keywords find yet. Zero in mode `text`
+             */
+            passages_without_vectors: number;
         };
         /**
          * SearchSort

@@ -212,6 +212,7 @@ export const document = {
       SaveParagraphs: "Saving paragraphs",
       AggregateDiagrams: "Detecting figures",
       SaveDiagrams: "Saving figures",
+      IndexText: "Indexing for search",
       Index: "Indexing for search",
       UpdateMetrics: "Updating statistics",
       MarkBasicComplete: "Publishing results",

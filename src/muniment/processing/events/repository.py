@@ -1,13 +1,14 @@
 """Progress of documents, as users see it. Row level security shows only what the caller may see."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, Select, and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.documents.repository import BASIC_COMPLETE, NO_PASSAGES, PassageCount, PassageCountRepository
 from muniment.documents.runs import ProcessingRun, RunStatus
 from muniment.documents.tables import Document, Status
 from muniment.processing.runs.tables import ProcessingStep, StepStatus
@@ -30,6 +31,9 @@ class DocumentProgress:
     last_error: str | None
     purpose: str | None
     """Purpose of the open run, or `None` if there is none."""
+    passages: int = 0
+    passages_embedded: int = 0
+    """Those of the passages that have vectors."""
 
     @property
     def is_unfinished(self) -> bool:
@@ -43,7 +47,7 @@ class ProgressRepository:
     async def list_documents(self, document_ids: Collection[UUID]) -> Sequence[DocumentProgress]:
         """Return the progress of those documents that the caller may see."""
         rows = await self._session.execute(_select_progress().where(Document.id.in_(document_ids)))
-        return [_from_row(row) for row in rows]
+        return await self._with_passages([_from_row(row) for row in rows])
 
     async def list_unfinished(self, *, limit: int) -> tuple[Sequence[DocumentProgress], bool]:
         """Return the newest unfinished documents, and whether there are more."""
@@ -55,7 +59,22 @@ class ProgressRepository:
             newest.order_by(Document.created_at.desc(), Document.id.desc()).limit(limit + 1)
         )
         found = [_from_row(row) for row in rows]
-        return found[:limit], len(found) > limit
+        return await self._with_passages(found[:limit]), len(found) > limit
+
+    async def _with_passages(self, found: Sequence[DocumentProgress]) -> Sequence[DocumentProgress]:
+        """Add how far completed documents are indexed."""
+        completed = [each.document_id for each in found if each.processing_status == BASIC_COMPLETE]
+        counts = await PassageCountRepository(self._session).list_(completed) if completed else {}
+        return [_with_count(each, counts.get(each.document_id, NO_PASSAGES)) for each in found]
+
+
+def _with_count(document: DocumentProgress, count: PassageCount) -> DocumentProgress:
+    return replace(
+        document,
+        processing_status=count.derive_processing_status(document.processing_status),
+        passages=count.passages,
+        passages_embedded=count.passages_embedded,
+    )
 
 
 def _select_progress() -> Select[*tuple[Any, ...]]:

@@ -30,6 +30,15 @@ from muniment.storage.tasks.port import RetryLater, TaskQueue, Turn, UnlimitedTu
 from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 LOCKED_RETRY_SECONDS = 1
+VECTORS_RETRY_SECONDS = 3600
+"""When a run that waits for vectors looks again, if nobody has told it that they are complete."""
+
+
+class WaitForVectors(RetryLater):
+    """The run can go on when all passages have vectors. It waits in the queue, without a slot."""
+
+    def __init__(self) -> None:
+        super().__init__(VECTORS_RETRY_SECONDS)
 
 
 class RunState(TypedDict, total=False):
@@ -60,7 +69,7 @@ class PendingWrites:
     steps: dict[str, StepStatus] = field(default_factory=dict)
     writes: list[DeferredWrite] = field(default_factory=list)
     pages: Sequence[SourcePage] | None = None
-    """All pages of a short text that this run has just extracted, so that the Index node need not fetch them."""
+    """All pages of a short text that this run has just extracted, so that IndexText need not fetch them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class RunServices:
     index_copier: IndexCopier | None = None
     """Set if an external index holds copies of the passages."""
     partial_results_interval: float = 5.0
-    """Seconds after which the pages and vectors computed so far are stored, so that an interrupted run can continue."""
+    """Seconds after which the pages read so far are stored, so that an interrupted run can continue."""
     minimum_turn: float = 1.0
     """How long a step keeps its slot at least, as a multiple of the time that its start took."""
 
@@ -106,19 +115,29 @@ class RunServices:
             return await artifacts.find(self.artifact_key(run, record))
         return await artifacts.find_newest(record.content_key, run.algorithm_version)
 
+    def waits_for_vectors(self, run: ClaimedRun) -> bool:
+        """Return whether the document may show the result only when it is found by meaning too.
+
+        A reread waits because the result before answers meanwhile. With an external index every run does: the copies
+        are made from the vectors, and belong to the epoch of the run.
+        """
+        return run.is_reread or self.index_copier is not None
+
     async def find_complete_artifact(
         self, work: Work[Service], run: ClaimedRun, record: DocumentRecord
     ) -> TextArtifact | None:
-        """Return the artifact that this run needs, if it only has to be published: its indexes exist too.
+        """Return the artifact that this run needs, if it only has to be published: its text is indexed too.
 
         With an external index there is always something left to do, because its copies belong to one document.
         """
         if self.index_copier is not None:
             return None
         artifact = await self.find_artifact(work, run, record)
-        if artifact is None or await self.installed_models.list_missing(work, artifact.id):
+        if artifact is None:
             return None
-        return artifact
+        progress = await self.installed_models.find_progress(work, artifact.id)
+        is_complete = progress.is_embedded if self.waits_for_vectors(run) else not progress.missing
+        return artifact if is_complete else None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from muniment.errors import Unavailable
 from muniment.processing.pipeline.context import RunContext, RunState
 from muniment.processing.pipeline.nodes.error_handling import error_handling
 from muniment.processing.pipeline.nodes.extract_text import extract_text
-from muniment.processing.pipeline.nodes.index_text import index_text
+from muniment.processing.pipeline.nodes.index_text import INDEX_TEXT, index_text
 from muniment.processing.pipeline.nodes.prepare import (
     already_processed_check,
     fetch_document_record,
@@ -79,7 +79,7 @@ _NODE_FUNCTIONS: dict[str, GraphNode] = {
     "MarkProcessingStarted": mark_processing_started,
     "ExtractText": extract_text,
     **{name: _record_only(name) for name in PUBLISH_STEPS},
-    "Index": index_text,
+    INDEX_TEXT: index_text,
     "MarkBasicComplete": mark_basic_complete,
     _BUILD_SUMMARY: build_summary,
 }

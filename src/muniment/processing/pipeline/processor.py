@@ -10,7 +10,8 @@ import structlog
 from muniment.artifacts.tables import TextArtifact
 from muniment.errors import Unavailable
 from muniment.lifecycle.moves.automatic_revert import AutomaticRevert
-from muniment.processing.pipeline.context import RunContext, RunServices
+from muniment.processing.pipeline.context import RunContext, RunServices, WaitForVectors
+from muniment.processing.pipeline.embedding_jobs import ReadingActivity
 from muniment.processing.pipeline.graph import build_graph
 from muniment.processing.pipeline.isolation import GateTurn, IsolationGate
 from muniment.processing.pipeline.nodes.error_handling import (
@@ -58,12 +59,19 @@ class _IsolationNeeded(Exception):  # rolls the claim back
 class RunProcessor:
     """Processes the runs of a worker. A worker that died may have begun any of them before."""
 
-    def __init__(self, services: RunServices) -> None:
+    def __init__(
+        self, services: RunServices, gate: IsolationGate | None = None, activity: ReadingActivity | None = None
+    ) -> None:
         self._services = services
         self._graph = build_graph()
-        self._gate = IsolationGate()
+        self._gate = gate or IsolationGate()
+        self._activity = activity or ReadingActivity()
 
     async def __call__(self, job: RunJob) -> None:
+        with self._activity.reading():
+            await self._process(job)
+
+    async def _process(self, job: RunJob) -> None:
         try:
             if job.queue == FAST:
                 async with self._gate.ordinary():
@@ -186,9 +194,10 @@ class RunProcessor:
             raise
 
     async def _requeue(self, run: ClaimedRun, reason: BaseException) -> None:
-        has_yielded = isinstance(reason, GiveUpSlot)
+        has_yielded = isinstance(reason, GiveUpSlot | WaitForVectors)
         if has_yielded:
-            log.info("processing.slot_given_up", run_id=str(run.run_id), document_id=str(run.document_id))
+            event = "processing.waits_for_vectors" if isinstance(reason, WaitForVectors) else "processing.slot_given_up"
+            log.info(event, run_id=str(run.run_id), document_id=str(run.document_id))
         with suppress(Unavailable):
             async with self._services.database.service_work(Service(run.organization_id), durable=False) as work:
                 await RunRepository(work.session).requeue(

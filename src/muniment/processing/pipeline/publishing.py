@@ -11,7 +11,7 @@ from muniment.artifacts.repository import ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
 from muniment.documents.handovers import request_handover
 from muniment.documents.purge import purge_revisions
-from muniment.documents.repository import RevisionRepository
+from muniment.documents.repository import ANALYSIS_COMPLETE, BASIC_COMPLETE, RevisionRepository
 from muniment.documents.runs import RunStatus
 from muniment.documents.tables import Document
 from muniment.knowledge_bases.tables import HandoverPolicy
@@ -28,14 +28,11 @@ from muniment.storage.db.work import Work
 from muniment.storage.deletions.ledger import LedgerRepository
 from muniment.telemetry.metrics import ARTIFACTS
 
-BASIC_COMPLETE = "basic_complete"
-
-
 INTERNAL_ERROR = "internal"
 """Code of every failure that is not the file's fault."""
 
 
-PROCESSED_STATUSES = frozenset({BASIC_COMPLETE, "analysis_complete"})
+PROCESSED_STATUSES = frozenset({BASIC_COMPLETE, ANALYSIS_COMPLETE})
 
 
 log = structlog.get_logger()

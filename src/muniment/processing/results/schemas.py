@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph, TextArtifact
+from muniment.documents.repository import PassageCount
 from muniment.documents.tables import Document, Status
 from muniment.processing.readers.contract import Box, ExtractionMethod, FigureKind, ParagraphKind
 from muniment.processing.results.hydration import extraction_method
@@ -181,10 +182,11 @@ class DocumentSummary(ResultSummary):
     processing_completed_at: datetime | None
 
     @classmethod
-    def from_document(cls, document: Document, summary: ResultSummary) -> "DocumentSummary":
-        own = set(cls.model_fields) - set(ResultSummary.model_fields) - {"document_id"}
+    def from_document(cls, document: Document, summary: ResultSummary, count: PassageCount) -> "DocumentSummary":
+        own = set(cls.model_fields) - set(ResultSummary.model_fields) - {"document_id", "processing_status"}
         columns = {name: getattr(document, name) for name in own}
-        return cls(**summary.model_dump(), **columns, document_id=document.id)
+        status = count.derive_processing_status(document.processing_status)
+        return cls(**summary.model_dump(), **columns, document_id=document.id, processing_status=status)
 
 
 def page_annotation_fields(row: DocumentPage) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from muniment.artifacts.access_log import ArtifactContent, log_artifact_read
 from muniment.artifacts.tables import TextArtifact
+from muniment.documents.repository import NO_PASSAGES, PassageCountRepository
 from muniment.processing.results.artifact_access import (
     ArtifactAccess,
     PublishedResult,
@@ -110,7 +111,10 @@ class ResultViewer(ArtifactAccess):
     async def get_summary(self, kb_id: UUID, document_id: UUID) -> DocumentSummary:
         result = await self.get_published(kb_id, document_id)
         artifact: TextArtifact = await self.get_artifact(result, ArtifactContent.SUMMARY)
-        return DocumentSummary.from_document(result.document, summarize(artifact))
+        async with self.database.work(self.principal) as work:
+            counts = await PassageCountRepository(work.session).list_([document_id])
+        count = counts.get(document_id, NO_PASSAGES)
+        return DocumentSummary.from_document(result.document, summarize(artifact), count)
 
     async def page_image_request(
         self, kb_id: UUID, document_id: UUID, number: int, width_px: int

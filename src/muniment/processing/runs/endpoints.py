@@ -10,7 +10,8 @@ from muniment.errors import Forbidden
 from muniment.http.dependencies import CurrentWork, Now
 from muniment.http.pagination import PaginatedRead, Paging
 from muniment.processing.runs.reporting import RunHistoryRepository, StatisticsRepository, statistics_window_start
-from muniment.processing.runs.schemas import QueueRead, RunRead, SavingsRead
+from muniment.processing.runs.schemas import EmbeddingBacklogRead, QueueRead, RunRead, SavingsRead
+from muniment.search.indexing.backlog import count_backlog
 
 runs = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/runs", tags=["processing"])
 statistics = APIRouter(tags=["processing"])
@@ -27,10 +28,14 @@ async def list_runs(kb_id: UUID, doc_id: UUID, work: CurrentWork, paging: Paging
 
 @statistics.get("/processing/queue")
 async def get_queue(work: CurrentWork, now: Now) -> QueueRead:
-    """Return job counts of the whole installation, with the last 24 hours by hour. Operators only."""
+    """Return job counts of the whole installation, with the last 24 hours by hour, and the embedding backlog.
+
+    Operators only.
+    """
     require_operator(work.caller)
     counts = await StatisticsRepository(work.session).count_runs(statistics_window_start(now))
-    return QueueRead.from_counts(counts, statistics_window_start(now))
+    backlog = EmbeddingBacklogRead.of(await count_backlog(work.session), now)
+    return QueueRead.from_counts(counts, statistics_window_start(now), backlog)
 
 
 @statistics.get("/artifacts/savings")

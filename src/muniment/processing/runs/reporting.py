@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import case, func, select, text
 from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.runs import ProcessingRun
-from muniment.processing.runs.tables import STEP_ORDER, ProcessingStep
+from muniment.processing.runs.tables import FORMER_STEPS, STEP_ORDER, ProcessingStep
 
 RunWithSteps = tuple[ProcessingRun, Sequence[ProcessingStep]]
 
@@ -31,7 +31,8 @@ class RunHistoryRepository:
         return [(run, steps[run.run_id]) for run in runs], total or 0
 
     async def _list_steps(self, run_ids: Sequence[UUID]) -> defaultdict[UUID, list[ProcessingStep]]:
-        in_order = func.array_position(array(STEP_ORDER), ProcessingStep.step_name)
+        step_name = case(FORMER_STEPS, value=ProcessingStep.step_name, else_=ProcessingStep.step_name)
+        in_order = func.array_position(array(STEP_ORDER), step_name)
         of_runs = select(ProcessingStep).where(ProcessingStep.run_id.in_(run_ids)).order_by(in_order)
         grouped: defaultdict[UUID, list[ProcessingStep]] = defaultdict(list)
         for step in await self._session.scalars(of_runs):

@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from muniment.documents.runs import ProcessingRun, RunPurpose, RunStatus
 from muniment.processing.events.repository import step_progress
 from muniment.processing.runs.reporting import WINDOW_HOURS, ReuseSavings, RunCount
 from muniment.processing.runs.tables import ProcessingStep, StepStatus
+from muniment.search.indexing.backlog import EmbeddingBacklog
 
 
 class RunErrorRead(BaseModel):
@@ -82,15 +83,28 @@ class HourRead(BaseModel):
     failed: int
 
 
+class EmbeddingBacklogRead(BaseModel):
+    """Passages that only keywords find, because their vectors are not computed yet."""
+
+    passages: int
+    oldest_seconds: float = Field(description="Age of the oldest text among them. Zero without a backlog")
+    error: str | None = Field(description="Why vectors are late, if the last attempt failed")
+
+    @classmethod
+    def of(cls, backlog: EmbeddingBacklog, at: datetime) -> "EmbeddingBacklogRead":
+        return cls(passages=backlog.passages, oldest_seconds=backlog.oldest_seconds(at), error=backlog.error)
+
+
 class QueueRead(BaseModel):
     waiting: int
     running: int
     done_last_day: int
     failed_last_day: int
     hours: list[HourRead]
+    embedding: EmbeddingBacklogRead
 
     @classmethod
-    def from_counts(cls, counts: Sequence[RunCount], since: datetime) -> "QueueRead":
+    def from_counts(cls, counts: Sequence[RunCount], since: datetime, embedding: EmbeddingBacklogRead) -> "QueueRead":
         known = {(count.hour, count.status): count.runs for count in counts}
         hours = [
             HourRead(
@@ -106,6 +120,7 @@ class QueueRead(BaseModel):
             done_last_day=sum(hour.done for hour in hours),
             failed_last_day=sum(hour.failed for hour in hours),
             hours=hours,
+            embedding=embedding,
         )
 
 

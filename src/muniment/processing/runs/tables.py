@@ -22,11 +22,14 @@ STEP_ORDER = (
     "SaveParagraphs",
     "AggregateDiagrams",
     "SaveDiagrams",
-    "Index",
+    "IndexText",
     "UpdateMetrics",
     "MarkBasicComplete",
 )
 """Order of the nodes, in which steps are also listed: their times would reveal whether the content was known before."""
+
+FORMER_STEPS = {"Index": "IndexText"}
+"""Steps of runs that began with an earlier version, and the node that has taken the place of each."""
 
 
 class StepStatus(StrEnum):

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import select
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import and_, func, select
 
 from muniment.documents.tables import Document
-from muniment.search.tables import ArtifactChunk, ArtifactIndex, IndexingVariantRow
+from muniment.search.tables import ArtifactChunk, ArtifactIndex, ArtifactVector, IndexingVariantRow
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, IndexingVariant, Point
@@ -42,14 +43,24 @@ class IndexCopier:
         columns = (IndexingVariantRow.fingerprint, IndexingVariantRow.model, IndexingVariantRow.dimensions)
         variants = select(*columns).join(ArtifactIndex, ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint)
         async with self.database.service_work(Service(document.organization_id), durable=False) as work:
-            found = await work.session.execute(variants.where(ArtifactIndex.artifact_text_id == artifact_id))
+            complete = (ArtifactIndex.artifact_text_id == artifact_id, ArtifactIndex.embedded_at.is_not(None))
+            found = await work.session.execute(variants.where(*complete))
             return [IndexingVariant(**row) for row in found.mappings()]
 
     async def _load_points(
         self, document: IndexedDocument, artifact_id: UUID, model: IndexingVariant, after: int
     ) -> Sequence[Point]:
-        columns = (ArtifactChunk.chunk_index, ArtifactChunk.page_number, ArtifactChunk.embedding)
-        following = select(*columns).where(
+        # From the old form, until the vectors are moved.
+        vector = func.coalesce(ArtifactVector.embedding, ArtifactChunk.embedding, type_=HALFVEC)
+        of_chunk = and_(
+            ArtifactVector.artifact_text_id == ArtifactChunk.artifact_text_id,
+            ArtifactVector.fingerprint == ArtifactChunk.fingerprint,
+            ArtifactVector.chunk_index == ArtifactChunk.chunk_index,
+        )
+        chunks = select(ArtifactChunk.chunk_index, ArtifactChunk.page_number, vector).outerjoin(
+            ArtifactVector, of_chunk
+        )
+        following = chunks.where(
             ArtifactChunk.artifact_text_id == artifact_id,
             ArtifactChunk.fingerprint == model.fingerprint,
             ArtifactChunk.chunk_index > after,

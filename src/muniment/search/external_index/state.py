@@ -45,7 +45,7 @@ _STATE = f"""
            ARRAY(SELECT (r.shelved->>'index_epoch')::integer FROM {Revision.__table__} r
                   WHERE r.document_id = d.id AND r.shelved->>'index_epoch' IS NOT NULL),
            (SELECT coalesce(jsonb_object_agg(i.fingerprint, i.total_chunks), '{{}}') FROM artifact_indexes i
-             WHERE i.artifact_text_id = d.artifact_text_id),
+             WHERE i.artifact_text_id = d.artifact_text_id AND i.embedded_at IS NOT NULL),
            d.updated_at < :settled_before
                AND NOT EXISTS (SELECT FROM {IndexIntent.__table__} i WHERE i.document_id = d.id)
                AND NOT EXISTS (SELECT FROM {ProcessingRun.__table__} r

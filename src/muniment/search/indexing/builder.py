@@ -1,11 +1,11 @@
-"""Build the index of an artifact: chunks with vectors.
+"""Split the text of an artifact into chunks. No transaction is open while texts are read and split.
 
-No transaction is open while texts are read and the model computes.
+The vectors of the chunks are computed later (`embedding.py`): the text is searchable by keywords before.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from uuid import UUID
 
@@ -18,16 +18,16 @@ from muniment.artifacts.text_packs import read_concurrently, read_page_text
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import TEXT, Chunk, ChunkOptions, ParagraphSpan, SourcePage, make_chunks
 from muniment.search.indexing.languages import detect_text_search_config
-from muniment.search.indexing.repository import EmbeddedChunk, NewIndex, pack_half_precision
+from muniment.search.indexing.repository import NewIndex
 from muniment.search.variants import indexing_variant
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.objects.port import ObjectStore
 
 PAGES_PER_BATCH = 32
-"""Pages that are read, split and embedded together: memory grows with this, not with the document."""
-PASSAGES_PER_BATCH = 32
-"""Passages that are embedded before the caller may interrupt."""
+"""Pages that are read and split together, before the caller may interrupt."""
+_COUNTED_SPANS = 10_000
+"""Words and sentences whose token counts are remembered while a batch is split."""
 _SAMPLE_CHARACTERS = 20_000
 _SAMPLE_CHARACTERS_PER_PAGE = 1_000
 """Limit per page for language detection: the beginnings of many pages tell more than one long appendix."""
@@ -38,20 +38,11 @@ def keep_in_memory(page_count: int) -> bool:
     return page_count <= PAGES_PER_BATCH
 
 
-@dataclass(frozen=True)
-class EmbeddedBatch:
-    """Vectors of consecutive chunks, as they are stored."""
-
-    first_chunk: int
-    vectors: Sequence[bytes]
-    last_page: int
+AfterBatch = Callable[[int], Awaitable[None]]
+"""Called after each batch of pages with the number of the last one. May raise, which interrupts the work."""
 
 
-AfterBatch = Callable[[EmbeddedBatch], Awaitable[None]]
-"""Called after each batch. May raise, which interrupts the computation."""
-
-
-async def _go_on(_: EmbeddedBatch) -> None: ...
+async def _go_on(_: int) -> None: ...
 
 
 async def build_index(
@@ -62,38 +53,34 @@ async def build_index(
     *,
     organization_id: UUID,
     pages: Sequence[SourcePage] | None = None,
-    known_vectors: Sequence[bytes] = (),
     after_batch: AfterBatch = _go_on,
 ) -> NewIndex:
-    """Compute the chunks and vectors of an artifact for `IndexRepository.add_once`.
+    """Split the text of an artifact into chunks that fit the model, for `IndexRepository.add_once`.
 
     `organization_id` names the organization on whose behalf the work is done; it must be able to see the artifact.
-    `pages` are all pages, if the caller has them in memory. `known_vectors` are those of the first chunks, if an
-    interrupted computation has left them.
+    `pages` are all pages, if the caller has them in memory.
     """
     options = ChunkOptions(max_tokens=embedder.max_tokens)
-    chunks: list[EmbeddedChunk] = []
+    chunks: list[Chunk] = []
     sample = ""
     fetched = _load_batches(database, objects, artifact, Service(organization_id))
     async for batch in fetched if pages is None else _single_batch(pages):
         for page in batch:
             if len(sample) < _SAMPLE_CHARACTERS:
                 sample += page.text[:_SAMPLE_CHARACTERS_PER_PAGE] + "\n"
-        new = await _split(batch, embedder, options)
-        known = known_vectors[len(chunks) : len(chunks) + len(new)]
-        chunks += [EmbeddedChunk(chunk, vector) for chunk, vector in zip(new, known, strict=False)]
-        for start in range(len(known), len(new), PASSAGES_PER_BATCH):
-            passages = new[start : start + PASSAGES_PER_BATCH]
-            vectors = [pack_half_precision(vector) for vector in await embedder.embed([each.text for each in passages])]
-            await after_batch(EmbeddedBatch(len(chunks), vectors, passages[-1].page_number))
-            chunks += [EmbeddedChunk(chunk, vector) for chunk, vector in zip(passages, vectors, strict=True)]
+        chunks += await _split(batch, embedder, options)
+        if batch:
+            await after_batch(batch[-1].number)
     language = await asyncio.to_thread(detect_text_search_config, sample)
     return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), language, chunks)
 
 
 async def _split(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[Chunk]:
+    # Text without punctuation is counted word by word, and words repeat.
+    count_tokens = lru_cache(_COUNTED_SPANS)(embedder.count_tokens)
+
     def split() -> list[Chunk]:
-        return [chunk for page in pages for chunk in make_chunks(page, embedder.count_tokens, options)]
+        return [chunk for page in pages for chunk in make_chunks(page, count_tokens, options)]
 
     return await asyncio.to_thread(split)
 

@@ -20,7 +20,7 @@ _COUNT_COMPLETED = select(func.count()).select_from(Document).where(Document.sta
 _COUNT_INDEXED = (
     select(ArtifactIndex.fingerprint, func.count())
     .join(Document, Document.artifact_text_id == ArtifactIndex.artifact_text_id)
-    .where(Document.status == Status.COMPLETED)
+    .where(Document.status == Status.COMPLETED, ArtifactIndex.embedded_at.is_not(None))
     .group_by(ArtifactIndex.fingerprint)
 )
 
@@ -51,7 +51,7 @@ class VariantStatus:
     is_active: bool
     is_configured: bool
     documents: int
-    """Completed documents that are indexed with this variant."""
+    """Completed documents that are indexed with this variant, with the vectors of all their passages."""
 
 
 @dataclass(frozen=True)

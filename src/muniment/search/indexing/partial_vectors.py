@@ -1,20 +1,16 @@
-"""Vectors of an interrupted run, kept until the index of the artifact is complete.
+"""Vectors that an interrupted run of the previous version has left.
 
-Embedding a book takes minutes. A run that gives up its slot, is stopped or killed leaves what it has computed here, and
-the next run of the same content continues after it. They are deleted with the artifact, when the index is stored, and
-after a day if no run came back for them.
+The embedding of the artifact begins with them. They are deleted with the artifact, when they are taken over, and after
+a day if nobody came back for them. Vectors are now stored where they stay (`vectors.py`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.artifacts.tables import TextArtifact
 from muniment.search.tables import PartialVectors
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
@@ -29,7 +25,7 @@ class PartialVectorRepository:
     """Vectors of the first chunks of one artifact, in half precision."""
 
     session: AsyncSession
-    artifact: TextArtifact
+    artifact_text_id: UUID
     variant: IndexingVariant
 
     async def list_(self) -> list[bytes]:
@@ -43,22 +39,12 @@ class PartialVectorRepository:
                 vectors += [packed[start : start + size] for start in range(0, len(packed), size)]
         return vectors
 
-    async def add(self, first_chunk: int, vectors: Sequence[bytes]) -> None:
-        """Store vectors of consecutive chunks. Another run that has stored the same changes nothing."""
-        row = {
-            **self._key,
-            "first_chunk": first_chunk,
-            "organization_id": self.artifact.organization_id,
-            "vectors": b"".join(vectors),
-        }
-        await self.session.execute(upsert(PartialVectors).values(row).on_conflict_do_nothing())
-
     async def delete(self) -> None:
         await self.session.execute(delete(PartialVectors).filter_by(**self._key))
 
     @property
     def _key(self) -> dict[str, UUID | str]:
-        return {"artifact_text_id": self.artifact.id, "fingerprint": self.variant.fingerprint}
+        return {"artifact_text_id": self.artifact_text_id, "fingerprint": self.variant.fingerprint}
 
 
 async def delete_abandoned_vectors(database: Database) -> None:

@@ -1,13 +1,12 @@
 """Queries of indexing: register and activate variants, find missing indexes of an artifact, insert chunks once."""
 
 import json
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, exists, literal, select, text, update
+from sqlalchemy import and_, bindparam, exists, literal, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,6 +14,7 @@ from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.search.variants import variant_for
+from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.port import IndexingVariant
@@ -22,47 +22,33 @@ from muniment.storage.vectors.port import IndexingVariant
 BATCH_ROWS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedChunk:
-    chunk: Chunk
-    vector: bytes
-    """Half precision, as PostgreSQL stores it; a list of floats takes forty times the memory."""
-
-
-def pack_half_precision(vector: Sequence[float]) -> bytes:
-    return struct.pack(f"<{len(vector)}e", *vector)
-
-
-def _vector_literal(vector: bytes) -> str:
-    # Five digits are enough to distinguish all numbers of half precision.
-    return "[" + ",".join(f"{value:.5g}" for (value,) in struct.iter_unpack("<e", vector)) + "]"
-
-
 @dataclass(frozen=True)
 class NewIndex:
-    """A complete index of an artifact that is to be stored."""
+    """The chunks of an artifact under one variant, without their vectors."""
 
     artifact_text_id: UUID
     organization_id: UUID | None
     """Organization of the artifact, or `None` if all organizations share it."""
     variant: IndexingVariant
     language: str
-    chunks: Sequence[EmbeddedChunk]
+    chunks: Sequence[Chunk]
 
 
 # Rows are passed as one JSON parameter: a few statements, whatever the number of chunks.
 _ADD_CHUNKS = text("""
     INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number, chunk_index,
-                                 start_char, end_char, text, language, tsv, embedding)
+                                 start_char, end_char, text, language, tsv)
     SELECT :organization_id, :artifact_text_id, :fingerprint, :model, page_number, chunk_index, start_char, end_char,
-           text, CAST(:language AS regconfig), to_tsvector(CAST(:language AS regconfig), text),
-           CAST(embedding AS halfvec)
+           text, CAST(:language AS regconfig), to_tsvector(CAST(:language AS regconfig), text)
       FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS chunk (
-           page_number integer, chunk_index integer, start_char integer, end_char integer, text text, embedding text)
+           page_number integer, chunk_index integer, start_char integer, end_char integer, text text)
 """)
 
 
-_ADD_INDEX = upsert(ArtifactIndex).on_conflict_do_nothing().returning(ArtifactIndex)
+# `None` is written: `embedded_at` has a default, which is for workers of the previous version.
+_ADD_INDEX = (
+    upsert(ArtifactIndex).on_conflict_do_nothing().returning(ArtifactIndex).execution_options(render_nulls=True)
+)
 
 
 class IndexRepository:
@@ -107,7 +93,10 @@ class IndexRepository:
         )
 
     async def add_once(self, new: NewIndex) -> tuple[ArtifactIndex, bool]:
-        """Store the index, or find the one stored in the meantime. Return it and whether it is the new one."""
+        """Store the index, or find the one stored in the meantime. Return it and whether it is the new one.
+
+        Its vectors are missing; whoever stores it queues their computation in the same transaction.
+        """
         while (added := await self._insert(new)) is None:
             if existing := await self.find(new.artifact_text_id, new.variant.fingerprint):
                 return existing, False
@@ -121,38 +110,49 @@ class IndexRepository:
             "fingerprint": new.variant.fingerprint,
             "language": new.language,
         }
-        added = await self._session.scalar(_ADD_INDEX, {**key, "total_chunks": len(new.chunks)})
+        vectors = {"vectors_in_chunks": False, "embedded_at": None if new.chunks else now()}
+        added = await self._session.scalar(_ADD_INDEX, {**key, **vectors, "total_chunks": len(new.chunks)})
         if added is None:
             return None
         for start in range(0, len(new.chunks), BATCH_ROWS):
             batch = enumerate(new.chunks[start : start + BATCH_ROWS], start)
-            rows = json.dumps([_chunk_as_json(index, item) for index, item in batch], ensure_ascii=False)
+            rows = json.dumps([_chunk_as_json(index, chunk) for index, chunk in batch], ensure_ascii=False)
             await self._session.execute(_ADD_CHUNKS, {**key, "model": new.variant.model, "rows": rows})
         return added
 
 
-def _chunk_as_json(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:
-    chunk = item.chunk
+def _chunk_as_json(index: int, chunk: Chunk) -> Mapping[str, Any]:
     return {
         "page_number": chunk.page_number,
         "chunk_index": index,
         "start_char": chunk.start,
         "end_char": chunk.end,
         "text": chunk.text.replace("\0", " "),  # PostgreSQL cannot store it; positions stay the same
-        "embedding": _vector_literal(item.vector),
     }
 
 
 _VARIANTS_OF_ARTIFACT = select(
     IndexingVariantRow.fingerprint,
     IndexingVariantRow.is_active,
-    exists()
-    .where(
+    ArtifactIndex.artifact_text_id.is_not(None).label("has_text"),
+    ArtifactIndex.embedded_at.is_not(None).label("has_vectors"),
+).outerjoin(
+    ArtifactIndex,
+    and_(
         ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint,
         ArtifactIndex.artifact_text_id == bindparam("text_id"),
-    )
-    .label("is_there"),
+    ),
 )
+
+
+@dataclass(frozen=True)
+class IndexingProgress:
+    """How far an artifact is indexed for the models that are required now."""
+
+    missing: Mapping[str, Embedder]
+    """Models for which its text is not stored yet, by fingerprint."""
+    is_embedded: bool
+    """Whether all its passages have vectors of all these models."""
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,17 @@ class InstalledModels:
     previous: tuple[Embedder, ...] = ()
     """Other installed models; each is used while its variant is the active one."""
 
+    def find(self, fingerprint: str) -> Embedder | None:
+        """Return the installed model of this variant."""
+        installed = (self.configured, *self.previous)
+        return next((embedder for embedder in installed if variant_for(embedder).fingerprint == fingerprint), None)
+
     async def register(self, work: Work[Service]) -> None:
         """Register the configured variant before the first index of it is stored."""
         await IndexRepository(work.session).register_variant(variant_for(self.configured))
 
-    async def list_missing(self, work: Work[Service], artifact_id: UUID) -> Mapping[str, Embedder]:
-        """Return the models for which this artifact has no index yet, by fingerprint."""
+    async def find_progress(self, work: Work[Service], artifact_id: UUID) -> IndexingProgress:
+        """Return how far this artifact is indexed."""
         rows = await work.session.execute(_VARIANTS_OF_ARTIFACT, {"text_id": artifact_id})
         registered = {row.fingerprint: row for row in rows}
         required = {variant_for(self.configured).fingerprint: self.configured}
@@ -176,8 +181,6 @@ class InstalledModels:
             fingerprint = variant_for(embedder).fingerprint
             if fingerprint in registered and registered[fingerprint].is_active:
                 required[fingerprint] = embedder
-        return {
-            fingerprint: embedder
-            for fingerprint, embedder in required.items()
-            if fingerprint not in registered or not registered[fingerprint].is_there
-        }
+        stored = {name: registered[name] for name in required if name in registered and registered[name].has_text}
+        missing = {name: embedder for name, embedder in required.items() if name not in stored}
+        return IndexingProgress(missing, not missing and all(row.has_vectors for row in stored.values()))

@@ -53,8 +53,10 @@ _LANGUAGE_QUERIES = """
                    phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
            (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:excluded AS text[])) AS term,
                    phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
-           chunks
-      FROM (SELECT language, sum(total_chunks) AS chunks FROM indexed_documents
+           chunks, without_vectors
+      FROM (SELECT language, sum(total_chunks) AS chunks,
+                   coalesce(sum(total_chunks) FILTER (WHERE embedded_at IS NULL), 0) AS without_vectors
+              FROM indexed_documents
              WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint {filters}
              GROUP BY language) AS present
      ORDER BY language
@@ -86,7 +88,7 @@ _MATCHING_WORDS = text("""
 
 
 _CENTROID = text("""
-    SELECT CAST(avg(embedding) AS text) FROM passages
+    SELECT CAST(avg(embedding) AS text) FROM passage_vectors
      WHERE document_id = :document_id AND fingerprint = :fingerprint
 """)
 

@@ -81,6 +81,8 @@ class LanguageQuery:
     excluded: str | None
     chunk_count: int
     """Number of passages in scope in this language."""
+    chunks_without_vectors: int = 0
+    """Number of those in documents whose vectors are not complete, which only keywords find."""
 
     @property
     def lexemes(self) -> Sequence[str]:
@@ -101,6 +103,10 @@ class SearchScope:
     @property
     def chunk_count(self) -> int:
         return sum(query.chunk_count for query in self.queries)
+
+    @property
+    def chunks_without_vectors(self) -> int:
+        return sum(query.chunks_without_vectors for query in self.queries)
 
     @property
     def parameters(self) -> dict[str, Any]:

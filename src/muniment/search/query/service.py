@@ -93,6 +93,8 @@ class SearchResult:
     mode: SearchMode
     """Mode that was used: hybrid falls back to text while the model is unavailable."""
     took_ms: float
+    passages_without_vectors: int = 0
+    """Passages in scope that search by meaning does not find yet. Zero if it was not asked."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +133,15 @@ class SearchService:
         started = perf_counter()
         query = parse_query(request.query)
         hits: Sequence[SearchHit] = []
-        mode = request.mode
+        mode, without_vectors = request.mode, 0
         target = await self._resolve_target(principal, request)
         if target and query.plain_text:
-            hits, mode = await self._search_target(principal, request, query, *target)
+            hits, mode, without_vectors = await self._search_target(principal, request, query, *target)
         if self.audit_queries:
             await self._record_event(principal, request, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
         log.info("search.completed", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
-        return SearchResult(hits, mode, took_ms)
+        return SearchResult(hits, mode, took_ms, without_vectors)
 
     async def _resolve_target(
         self, principal: Principal, request: SearchRequest
@@ -158,7 +160,8 @@ class SearchService:
         query: ParsedQuery,
         model: IndexingVariant,
         kb_ids: Sequence[UUID],
-    ) -> tuple[Sequence[SearchHit], SearchMode]:
+    ) -> tuple[Sequence[SearchHit], SearchMode, int]:
+        """Return the hits, the mode that was used, and the passages in scope that it could not compare."""
         depth = max(MIN_CANDIDATES, request.limit * 2)
         # Concurrently, so that the caller waits only for the slower half.
         scoping = asyncio.create_task(self._build_scope(principal, request, query, model, kb_ids))
@@ -168,17 +171,18 @@ class SearchService:
             scope = await scoping
             mode, semantic = await self._rank_semantic(principal, request.mode, vector, scope, depth)
             rankings = Rankings(await lexical, semantic)
+            without_vectors = 0 if mode is SearchMode.TEXT else scope.chunks_without_vectors
         finally:
             scoping.cancel()
             lexical.cancel()
             await asyncio.gather(scoping, lexical, return_exceptions=True)
         async with self.database.work(principal) as work:
             if request.sort is SearchSort.RELEVANCE:
-                return await self._load_hits(work, query, model, rankings, request.limit), mode
+                return await self._load_hits(work, query, model, rankings, request.limit), mode, without_vectors
             # Only relevant passages are worth sorting: the newest of all candidates need not fit the query.
             relevant = await self._load_hits(work, query, model, rankings, max(MIN_CANDIDATES, request.limit))
             newest_first = sorted(relevant, key=lambda hit: hit.passage.created_at, reverse=True)
-            return newest_first[: request.limit], mode
+            return newest_first[: request.limit], mode, without_vectors
 
     async def _build_scope(
         self,

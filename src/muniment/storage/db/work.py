@@ -261,6 +261,7 @@ class PendingWork(StrEnum):
     INTENTS = "organizations_with_intents"
     RECEIPTS = "organizations_with_receipts"
     UNSEALED_EVENTS = "chains_with_events"
+    VECTORS_IN_CHUNKS = "organizations_with_vectors_in_chunks"
 
 
 async def list_organizations(database: Database) -> Sequence[UUID]:

@@ -17,9 +17,9 @@ from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-FAST, READING, MAINTENANCE, NIGHTLY = "fast", "reading", "maintenance", "nightly"
-"""Queues for known content, unknown content, sweeps and slow sweeps. Each has its own slots, so that none waits for
-another."""
+FAST, READING, EMBEDDING, MAINTENANCE, NIGHTLY = "fast", "reading", "embedding", "maintenance", "nightly"
+"""Queues for known content, unknown content, vectors, sweeps and slow sweeps. Each has its own slots, so that none
+waits for another."""
 SWEEP_QUEUES = (MAINTENANCE, NIGHTLY)
 
 
@@ -57,6 +57,29 @@ class TaskQueue(Protocol):
         self, work: Work[Any], document_id: UUID, epoch: int, request: RunRequest = FIRST_RUN
     ) -> UUID:
         """Create a run of this document at this epoch, queue it, and return the id of the run."""
+
+    async def enqueue_embedding(
+        self,
+        work: Work[Service],
+        artifact_text_id: UUID,
+        fingerprint: str,
+        *,
+        passages: int,
+        request: RunRequest = FIRST_RUN,
+    ) -> None:
+        """Queue the computation of an artifact's vectors, unless it waits already. Large texts go after small ones,
+        and those of rereads last."""
+
+    async def requeue_embedding(
+        self, work: Work[Service], artifact_text_id: UUID, fingerprint: str, *, passages: int
+    ) -> None:
+        """Queue an overdue computation again, instead of the job of a worker that died."""
+
+    async def list_overdue_embeddings(
+        self, work: Work[Service], *, stalled_after: timedelta, unchanged_since: datetime
+    ) -> Sequence[tuple[UUID, str]]:
+        """Return artifacts of the organization, each with the fingerprint of an index that was stored before this time
+        and whose vectors are missing, although it has neither a waiting job nor a worker with a recent heartbeat."""
 
     async def revoke_run(
         self, work: Work[Any], document_id: UUID, epoch: int, reason: RevokeReason = RevokeReason.SUPERSEDED
@@ -126,6 +149,33 @@ RunHandler = Callable[[RunJob], Awaitable[None]]
 `GiveUpSlot`."""
 
 
+@dataclass(frozen=True)
+class EmbeddingJob:
+    """Job that computes the vectors of an artifact under one variant. It is no reference to the artifact, which may be
+    deleted meanwhile."""
+
+    artifact_text_id: UUID
+    fingerprint: str
+    organization_id: UUID
+    """Organization on whose behalf the vectors are computed."""
+    attempts: int = 0
+    """How often the job was put back because of an error."""
+    turn: Turn = field(default_factory=UnlimitedTurn, compare=False)
+
+
+EmbeddingHandler = Callable[[EmbeddingJob], Awaitable[None]]
+"""Computes vectors. It may raise `RetryLater` or `GiveUpSlot`; what it has stored stays."""
+
+
+@dataclass(frozen=True)
+class JobHandlers:
+    """What a worker does with the jobs of documents."""
+
+    run: RunHandler
+    embed: EmbeddingHandler | None = None
+    """Without it, jobs that compute vectors wait for another worker."""
+
+
 class MoveToQueue(Exception):  # a request, not an error
     """The job belongs to another queue. There, jobs of the same content run one after the other."""
 
@@ -180,10 +230,10 @@ class TaskEngine(Protocol):
         self,
         service: DatabaseAddress,
         *,
-        handler: RunHandler | None,
+        handlers: JobHandlers | None,
         periodic: Sequence[PeriodicTask],
         concurrency: int,
         heartbeat: timedelta,
         stalled_after: timedelta,
     ) -> TaskWorker:
-        """Build a worker that logs in at `service`. Without a handler it runs the periodic tasks only."""
+        """Build a worker that logs in at `service`. Without handlers it runs the periodic tasks only."""

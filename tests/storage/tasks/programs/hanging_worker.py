@@ -12,7 +12,7 @@ from muniment.processing.runs.repository import RunRepository
 from muniment.settings.processing import WorkerSettings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
-from muniment.storage.tasks.port import RunJob
+from muniment.storage.tasks.port import JobHandlers, RunJob
 from muniment.telemetry.logs import configure_logs
 from muniment.worker import run
 from tests.support.live_api import settings_for
@@ -34,7 +34,7 @@ async def main(database: str, folder: str) -> None:
         print(json.dumps(asdict(claimed[0]), default=str), flush=True)  # noqa: T201
         await asyncio.Event().wait()
 
-    await run(settings, claim_and_hang)
+    await run(settings, JobHandlers(claim_and_hang))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import pytest
 
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.db.base import new_id
 from muniment.storage.db.migrate import migrate
 from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
 from muniment.storage.vectors.port import IndexingVariant
@@ -11,7 +10,7 @@ from tests.search.passages_fixture import PassagesFixture
 from tests.support.cluster import PASSWORDS
 from tests.support.seed import Seed
 
-OF_MODELS = "SELECT indexdef FROM pg_indexes WHERE tablename = 'artifact_chunks' AND indexname !~ '(local|key|tsv|pk)'"
+OF_MODELS = "SELECT indexdef FROM pg_indexes WHERE tablename = 'artifact_vectors' AND indexname !~ '(local|pk)'"
 
 
 def a_model(dimensions: int, name: str = "it's 100% another") -> IndexingVariant:
@@ -36,19 +35,18 @@ def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dime
 
 
 @pytest.mark.parametrize("dimensions", [1300, 1301, 4000])
-def test_its_chunks_fit_into_them(address: DatabaseAddress, seed: Seed, dimensions: int) -> None:
+def test_its_vectors_fit_into_them(address: DatabaseAddress, seed: Seed, dimensions: int) -> None:
     passages_env, model, owner = PassagesFixture(seed), a_model(dimensions), seed.person()
     passages_env.variant(model, is_active=False)
     migrate(address, PASSWORDS, ProcrastinateEngine())
     text_id = passages_env.text(owner.organization_id, [])
     index = {"artifact_text_id": text_id, "fingerprint": model.fingerprint, "organization_id": owner.organization_id}
     seed.insert("artifact_indexes", **index, language="english", total_chunks=1)
-    place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 1, "text": "x", "language": "english"}
     vector = f"[{','.join(str(number % 7 - 3) for number in range(dimensions))}]"
 
-    seed.insert("artifact_chunks", id=new_id(), **index, model=model.model, **place, tsv="'x':1", embedding=vector)
+    seed.insert("artifact_vectors", **index, model=model.model, chunk_index=0, embedding=vector)
 
-    assert seed.one("SELECT count(*) FROM artifact_chunks") == 1
+    assert seed.one("SELECT length(sketch) FROM artifact_vectors") == dimensions
 
 
 def test_a_name_with_vectors_of_two_lengths_gets_none(address: DatabaseAddress, seed: Seed) -> None:

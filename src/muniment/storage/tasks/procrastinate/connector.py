@@ -22,7 +22,7 @@ def build_queue_app(service: DatabaseAddress, *, timeout: timedelta, idle_second
         configure=_use_autocommit,
         conninfo=service.conninfo,
         min_size=1,
-        max_size=8,
+        max_size=10,
         timeout=timeout.total_seconds(),
     )
     app = App(connector=connector)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from muniment.storage.db.address import DatabaseAddress
-    from muniment.storage.tasks.port import PeriodicTask, RunHandler, TaskWorker
+    from muniment.storage.tasks.port import JobHandlers, PeriodicTask, TaskWorker
 
 
 class ProcrastinateEngine:
@@ -30,7 +30,7 @@ class ProcrastinateEngine:
         self,
         service: "DatabaseAddress",
         *,
-        handler: "RunHandler | None",
+        handlers: "JobHandlers | None",
         periodic: "Sequence[PeriodicTask]",
         concurrency: int,
         heartbeat: timedelta,
@@ -40,7 +40,7 @@ class ProcrastinateEngine:
 
         return ProcrastinateWorker(
             service,
-            handler=handler,
+            handlers=handlers,
             periodic=periodic,
             concurrency=concurrency,
             heartbeat=heartbeat,

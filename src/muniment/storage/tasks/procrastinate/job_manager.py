@@ -1,7 +1,7 @@
 """Job manager of Procrastinate workers: claims jobs fairly and records their end even if the connection breaks.
 
 Procrastinate claims the job with the highest priority. Here the organization comes first (docs/design.md#fair-claims):
-the functions of migration 0035 choose between organizations, and within one by deadline.
+the functions of migrations 0035 and 0040 choose between organizations, and within one by deadline.
 """
 
 import json
@@ -21,11 +21,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from muniment.storage.db.base import Table
-from muniment.storage.tasks.port import FAST, READING
+from muniment.storage.tasks.port import EMBEDDING, FAST, READING
 
 MAX_ATTEMPTS = 3
 
-FAIR_QUEUES = (FAST, READING)
+FAIR_QUEUES = (FAST, READING, EMBEDDING)
 GUESTS = "guests"
 """Second queue name of the loop that serves guests: organizations without a slot while others hold all of them. No job
 is ever in this queue."""

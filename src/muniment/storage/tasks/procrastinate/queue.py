@@ -13,6 +13,15 @@ from muniment.storage.db.work import Work
 from muniment.storage.tasks.port import FIRST_RUN, QueueHealth, RevokeReason, RunRequest, TaskQueue
 
 _ENQUEUE = text("SELECT enqueue_run(:document, :epoch, :purpose, :force, :algorithm_version)")
+_ENQUEUE_EMBEDDING = text("SELECT enqueue_embedding(:artifact, :fingerprint, :organization, :passages, :purpose)")
+_OVERDUE_EMBEDDINGS = text(
+    "SELECT artifact_text_id, fingerprint FROM list_overdue_embeddings(:unchanged_since, :stalled_after)"
+)
+_FAIL_RUNNING_EMBEDDING = text("""
+    SELECT procrastinate_finish_job_v1(j.id, 'failed', true) FROM procrastinate_jobs j
+     WHERE j.queueing_lock = format('embed %s %s', CAST(:artifact AS uuid), CAST(:fingerprint AS text))
+       AND j.status = 'doing'
+""")
 _REVOKE = text("SELECT revoke_run(:document, :epoch, :reason)")
 _CANCEL_ACTIVE = text("""
     SELECT procrastinate_cancel_job_v1(id, true, true) FROM procrastinate_jobs
@@ -59,7 +68,7 @@ _HEALTH = text("""
     SELECT (SELECT count(*) FROM procrastinate_workers
              WHERE last_heartbeat > now() - CAST(:stalled_after AS interval)),
            (SELECT count(*) FROM procrastinate_jobs
-             WHERE status = 'todo' AND queue_name NOT IN ('maintenance', 'nightly'))
+             WHERE status = 'todo' AND queue_name NOT IN ('embedding', 'maintenance', 'nightly'))
 """)
 
 
@@ -73,6 +82,38 @@ class ProcrastinateQueue(TaskQueue):
         run_id = await work.session.scalar(_ENQUEUE, {"document": document_id, "epoch": epoch, **asdict(request)})
         assert isinstance(run_id, UUID)
         return run_id
+
+    async def enqueue_embedding(
+        self,
+        work: Work[Service],
+        artifact_text_id: UUID,
+        fingerprint: str,
+        *,
+        passages: int,
+        request: RunRequest = FIRST_RUN,
+    ) -> None:
+        values = {
+            "artifact": artifact_text_id,
+            "fingerprint": fingerprint,
+            "organization": work.caller.organization_id,
+            "passages": passages,
+            "purpose": request.purpose,
+        }
+        await work.session.execute(_ENQUEUE_EMBEDDING, values)
+
+    async def requeue_embedding(
+        self, work: Work[Service], artifact_text_id: UUID, fingerprint: str, *, passages: int
+    ) -> None:
+        key = {"artifact": artifact_text_id, "fingerprint": fingerprint}
+        await work.session.execute(_FAIL_RUNNING_EMBEDDING, key)
+        await self.enqueue_embedding(work, artifact_text_id, fingerprint, passages=passages)
+
+    async def list_overdue_embeddings(
+        self, work: Work[Service], *, stalled_after: timedelta, unchanged_since: datetime
+    ) -> Sequence[tuple[UUID, str]]:
+        values = {"unchanged_since": unchanged_since, "stalled_after": stalled_after}
+        found = await work.session.execute(_OVERDUE_EMBEDDINGS, values)
+        return [(artifact_text_id, fingerprint) for artifact_text_id, fingerprint in found]
 
     async def revoke_run(
         self, work: Work[Any], document_id: UUID, epoch: int, reason: RevokeReason = RevokeReason.SUPERSEDED

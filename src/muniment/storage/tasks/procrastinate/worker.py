@@ -18,14 +18,16 @@ from procrastinate.jobs import Job, Status
 from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import (
+    EMBEDDING,
     FAST,
     READING,
     SWEEP_QUEUES,
+    EmbeddingJob,
     GiveUpSlot,
+    JobHandlers,
     MoveToQueue,
     PeriodicTask,
     RetryLater,
-    RunHandler,
     RunJob,
 )
 from muniment.storage.tasks.procrastinate.connector import build_queue_app
@@ -75,7 +77,7 @@ class ProcrastinateWorker:
         self,
         service: DatabaseAddress,
         *,
-        handler: RunHandler | None,
+        handlers: JobHandlers | None,
         periodic: Sequence[PeriodicTask],
         concurrency: int,
         heartbeat: timedelta,
@@ -84,10 +86,12 @@ class ProcrastinateWorker:
         connect_timeout: timedelta = CONNECT_TIMEOUT,
     ) -> None:
         self._service = service
-        self._handler = handler
+        self._handlers = handlers
         self._periodic = periodic
-        # Without a handler, documents stay in their queues until a worker with one takes them.
-        document_slots = {FAST: 1, READING: concurrency} if handler else {}
+        # Without handlers, documents stay in their queues until a worker with them takes them.
+        document_slots = {FAST: 1, READING: concurrency} if handlers else {}
+        if handlers and handlers.embed:
+            document_slots[EMBEDDING] = 1
         self._slots: Mapping[str, int] = {**document_slots, **dict.fromkeys(SWEEP_QUEUES, 1)}
         self._heartbeat = heartbeat
         self._stalled_after = stalled_after
@@ -148,18 +152,19 @@ class ProcrastinateWorker:
             manager = _fair_manager(app)
             turn = SlotTurn(manager, context.job.queue, UUID(organization_id), context.job.priority)
             job = RunJob(UUID(run_id), UUID(organization_id), context.job.queue, turn)
-            assert self._handler is not None  # without a handler, the queues of documents are not served
-            try:
-                await _run_instrumented(
-                    "processing.run",
-                    context,
-                    partial(_run_charged, self._handler, job, turn),
-                    on_shutdown=WorkerStopping,
-                )
-            except GiveUpSlot:
-                assert context.job.id is not None  # it was claimed
-                manager.mark_given_up(context.job.id)
-                raise
+            assert self._handlers is not None  # without handlers, the queues of documents are not served
+            await _run_fairly("processing.run", context, manager, turn, partial(self._handlers.run, job))
+
+        @app.task(name="index.embed", pass_context=True, retry=RequeuePolicy())
+        async def embed_passages(
+            context: JobContext, artifact_text_id: str, fingerprint: str, organization_id: str
+        ) -> None:
+            manager = _fair_manager(app)
+            turn = SlotTurn(manager, context.job.queue, UUID(organization_id), context.job.priority)
+            job = EmbeddingJob(UUID(artifact_text_id), fingerprint, UUID(organization_id), context.job.attempts, turn)
+            assert self._handlers is not None
+            assert self._handlers.embed is not None  # without it, the queue is not served
+            await _run_fairly("index.embed", context, manager, turn, partial(self._handlers.embed, job))
 
         for sweep in (*self._periodic, PeriodicTask("tasks.forget_old", "0 17 3 * * *", partial(delete_old_jobs, app))):
             _register_periodic(app, sweep)
@@ -221,11 +226,23 @@ def to_procrastinate_cron(cron: str) -> str:
     return " ".join((*others, seconds))
 
 
-async def _run_charged(handler: RunHandler, job: RunJob, turn: SlotTurn) -> None:
+async def _run_fairly(
+    task: str, context: JobContext, manager: FairJobManager, turn: SlotTurn, work: Callable[[], Awaitable[None]]
+) -> None:
+    """Run the job of an organization, charge it for its slot, and let it give up the slot."""
+
+    async def charged() -> None:
+        try:
+            await work()
+        finally:
+            await turn.end()
+
     try:
-        await handler(job)
-    finally:
-        await turn.end()
+        await _run_instrumented(task, context, charged, on_shutdown=WorkerStopping)
+    except GiveUpSlot:
+        assert context.job.id is not None  # it was claimed
+        manager.mark_given_up(context.job.id)
+        raise
 
 
 async def _run_instrumented(

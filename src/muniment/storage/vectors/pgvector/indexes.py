@@ -19,11 +19,11 @@ _OTHER_MODELS = text("""
     SELECT model, dimensions FROM list_embedding_models() WHERE model <> :bundled ORDER BY model
 """)
 _HNSW_INDEX = sql.SQL("""
-    CREATE INDEX IF NOT EXISTS {name} ON artifact_chunks
+    CREATE INDEX IF NOT EXISTS {name} ON artifact_vectors
         USING hnsw ((embedding::halfvec({dimensions})) halfvec_cosine_ops) WHERE model = {model}
 """)
 _COVERING_INDEX = sql.SQL("""
-    CREATE INDEX IF NOT EXISTS {name} ON artifact_chunks (artifact_text_id, fingerprint)
+    CREATE INDEX IF NOT EXISTS {name} ON artifact_vectors (artifact_text_id, fingerprint)
         INCLUDE (chunk_index, embedding) WHERE model = {model}
 """)
 
@@ -39,9 +39,9 @@ def _statements(model: str, dimensions: int) -> Iterator[str]:
     suffix = hashlib.sha256(model.encode()).hexdigest()[:16]
     for kind, max_dimensions, statement in (
         ("hnsw", MAX_HNSW_DIMENSIONS, _HNSW_INDEX),
-        ("vectors", MAX_COVERING_DIMENSIONS, _COVERING_INDEX),
+        ("exact", MAX_COVERING_DIMENSIONS, _COVERING_INDEX),
     ):
         if dimensions <= max_dimensions:
-            name = sql.Identifier(f"ix_artifact_chunks_{kind}_{suffix}")
+            name = sql.Identifier(f"ix_artifact_vectors_{kind}_{suffix}")
             created = statement.format(name=name, dimensions=sql.Literal(dimensions), model=sql.Literal(model))
             yield created.as_string().replace("%", "%%")

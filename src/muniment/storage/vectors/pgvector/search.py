@@ -45,12 +45,12 @@ _EXCEEDS_LIMIT = text("""
 # Without OFFSET 0 the planner uses the HNSW index and filters its results, which leaves next to nothing.
 _EXACT = """
     SELECT document_id, chunk_index, distance FROM (
-        SELECT document_id, chunk_index, embedding <=> CAST(:vector AS halfvec) AS distance FROM passages
+        SELECT document_id, chunk_index, embedding <=> CAST(:vector AS halfvec) AS distance FROM passage_vectors
          WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint AND model = :model
          {documents} OFFSET 0
     ) AS candidates ORDER BY distance, document_id, chunk_index LIMIT :limit OFFSET :skip
 """
-# A function, because a condition of ours cannot reach the index through the view `passages`.
+# A function, because a condition of ours cannot reach the index through the view `passage_vectors`.
 _APPROXIMATE = text("""
     SELECT document_id, chunk_index, distance FROM nearest_passages(
         CAST(:kb_ids AS uuid[]), :fingerprint, :model, :dimensions, CAST(:vector AS halfvec), :fetched)

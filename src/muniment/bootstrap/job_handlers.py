@@ -1,4 +1,4 @@
-"""Build the worker's handler of processing runs. Only the worker imports it: LangGraph takes a second to load."""
+"""Build what a worker does with its jobs. Only the worker imports it: LangGraph takes a second to load."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,22 +11,25 @@ from muniment.bootstrap.processing import build_embedders, build_reader_options,
 from muniment.bootstrap.stores import Stores
 from muniment.errors import MunimentError
 from muniment.processing.pipeline.context import RunServices
+from muniment.processing.pipeline.embedding_jobs import EmbeddingProcessor, ReadingActivity
+from muniment.processing.pipeline.isolation import IsolationGate
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.fingerprint import reading_parameters
 from muniment.processing.readers.ocr.engine import find_engine, require_languages
 from muniment.processing.sandbox.client import Sandbox
 from muniment.search.external_index.copier import IndexCopier
+from muniment.search.indexing.embedding import PassageEmbedding
 from muniment.search.indexing.repository import InstalledModels
 from muniment.settings import Settings
-from muniment.storage.tasks.port import RunHandler
+from muniment.storage.tasks.port import JobHandlers
 from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def open_run_handler(settings: Settings, stores: Stores, workers: WorkerRegistry) -> AsyncIterator[RunHandler]:
-    """Provide the worker's handler of processing runs and close its resources at the end of the block."""
+async def open_job_handlers(settings: Settings, stores: Stores, workers: WorkerRegistry) -> AsyncIterator[JobHandlers]:
+    """Provide the handlers of runs and of embedding jobs, and close their resources at the end of the block."""
     require_languages(settings.reader.languages)
     options = build_reader_options(settings)
     sandbox = build_sandbox(settings)
@@ -48,7 +51,9 @@ async def open_run_handler(settings: Settings, stores: Stores, workers: WorkerRe
     )
     warm_up = asyncio.create_task(_warm_up(sandbox))
     try:
-        yield RunProcessor(services)
+        gate, activity = IsolationGate(), ReadingActivity()
+        embedding = PassageEmbedding(stores.database, services.installed_models)
+        yield JobHandlers(RunProcessor(services, gate, activity), EmbeddingProcessor(embedding, gate, activity))
     finally:
         warm_up.cancel()
         for embedder in embedders:
