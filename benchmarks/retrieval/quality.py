@@ -88,7 +88,7 @@ async def _measure_indexing(report: Report, dataset: SearchDataset, questions: Q
     for _ in range(ROUNDS):  # alternate, and take the best of each: other load slows both down
         _, index, seconds = await dataset.add(pages, aside)
         whole.append(seconds)
-        bare.append(model.seconds([item.chunk.text for item in index.chunks]))
+        bare.append(model.seconds([chunk.text for chunk in index.chunks]))
         count = len(index.chunks)
     against = f"{min(bare) / min(whole):.2f} × the bare model ({count / min(bare):.0f})"
     what = f"indexing {INDEXED_PAGES} pages, chunks a second"

@@ -17,11 +17,13 @@ from muniment.artifacts.repository import ArtifactRepository, NewArtifact, part_
 from muniment.artifacts.text_packs import StoredPageText, TextPackWriter, paragraph_uri, text_sha256
 from muniment.search.embedding.local import LocalEmbedder
 from muniment.search.indexing.builder import build_index
-from muniment.search.indexing.repository import IndexRepository, NewIndex
+from muniment.search.indexing.embedding import PassageEmbedding
+from muniment.search.indexing.repository import IndexRepository, InstalledModels, NewIndex
 from muniment.search.variants import variant_for
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.tasks.port import EmbeddingJob
 
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 
@@ -47,7 +49,12 @@ class SearchDataset:
         index = await build_index(self.database, self.artifacts_env.objects, self.embedder, full, organization_id=owner)
         async with self.database.service_work(self.artifacts_env.service) as work:
             await IndexRepository(work.session).add_once(index)
+        job = EmbeddingJob(full.id, index.variant.fingerprint, owner)
+        await PassageEmbedding(self.database, InstalledModels(self.embedder)).embed(job, _go_on)
         return self.artifacts_env.document(full, kb_id=kb_id), index, perf_counter() - began
+
+
+async def _go_on(_: float) -> None: ...
 
 
 @asynccontextmanager
