@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { day, defineView, flag, integer, manyOf, oneOf, oneOfNumbers, PAGE_SIZES, several, text } from "./url-state";
+import { day, defineView, flag, identifiers, integer, manyOf, oneOf, oneOfNumbers, PAGE_SIZES, text } from "./url-state";
 
+const A = "0199a3f2-aaaa-7000-8000-000000000001";
+const B = "0199a3f2-bbbb-7000-8000-000000000002";
 const STATUSES = ["pending", "completed", "failed"] as const;
 const view = defineView({
   id: text(),
@@ -9,7 +11,7 @@ const view = defineView({
   status: manyOf(STATUSES),
   sort: oneOf(["name", "-name", "-created_at"], "-created_at"),
   from: day(),
-  kb: several(),
+  kb: identifiers(),
   all: flag(),
   page: integer(1),
   limit: oneOfNumbers(PAGE_SIZES, 20),
@@ -24,7 +26,7 @@ describe("a view", () => {
       status: ["completed", "failed"] as const,
       sort: "name" as const,
       from: "2026-02-28",
-      kb: ["a", "b"],
+      kb: [B, A],
       all: true,
       page: 7,
       limit: 100 as const,
@@ -46,7 +48,7 @@ describe("a view", () => {
 
   it("keeps several values in one order, each once", () => {
     expect(parse("status=failed&status=pending&status=failed").status).toEqual(["pending", "failed"]);
-    expect(parse("kb=b&kb=&kb=a&kb=b").kb).toEqual(["b", "a"]);
+    expect(parse(`kb=${B}&kb=&kb=${A}&kb=${B.toUpperCase()}&kb=../me`).kb).toEqual([B, A]);
   });
 
   it("goes back to the first page with every change but that of the page", () => {

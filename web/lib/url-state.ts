@@ -18,6 +18,8 @@ export interface Codec<Value> {
   format(value: Value): readonly string[];
 }
 
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 type StateOf<F> = { [Name in keyof F]: F[Name] extends Codec<infer Value> ? Value : never };
 
 export interface View<State> {
@@ -46,9 +48,9 @@ export function manyOf<const Value extends string>(values: readonly Value[]): Co
   return { initial: [], parse: (raw) => values.filter((value) => raw.includes(value)), format: (chosen) => chosen };
 }
 
-/** Several of whatever kind: ids. */
-export function several(): Codec<readonly string[]> {
-  return { initial: [], parse: (raw) => [...new Set(raw.filter(Boolean))], format: (chosen) => chosen };
+/** Several ids; what is no id is left out. */
+export function identifiers(): Codec<readonly string[]> {
+  return { initial: [], parse: (raw) => [...new Set(raw.filter((id) => ID.test(id)).map((id) => id.toLowerCase()))], format: (chosen) => chosen };
 }
 
 export function integer(initial: number, { min = 1, max = 1_000_000 } = {}): Codec<number> {
@@ -83,7 +85,7 @@ export function day(): Codec<string> {
 export function identifier(): Codec<string> {
   return {
     initial: "",
-    parse: ([raw]) => (raw && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(raw) ? raw.toLowerCase() : ""),
+    parse: ([raw]) => (raw && ID.test(raw) ? raw.toLowerCase() : ""),
     format: (value) => (value ? [value] : []),
   };
 }

@@ -9,7 +9,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { usePerson } from "@/features/session/signed-in";
 import { people as t } from "@/text";
 
-import { FormDialog } from "./form-dialog";
+import { FormDialog } from "@/components/ui/form-dialog";
 import { useOrganizations, usePeopleChanges } from "./use-people";
 
 const SHORTEST = 8;

@@ -7,7 +7,7 @@ import { showToast } from "@/components/ui/toast-store";
 import type { Organization } from "@/lib/api";
 import { people as t } from "@/text";
 
-import { FormDialog } from "./form-dialog";
+import { FormDialog } from "@/components/ui/form-dialog";
 import { usePeopleChanges } from "./use-people";
 
 /** A new organization, or another name for one. */

@@ -8,7 +8,7 @@ import { showToast } from "@/components/ui/toast-store";
 import type { User } from "@/lib/api";
 import { people as t } from "@/text";
 
-import { FormDialog } from "./form-dialog";
+import { FormDialog } from "@/components/ui/form-dialog";
 import { isTooShort } from "./new-person-dialog";
 import { usePeopleChanges } from "./use-people";
 

@@ -9,6 +9,7 @@ export interface HitGroup {
   kbId: string;
   name: string;
   type: Hit["document_type"];
+  addedAt: string;
   /** With the place that the arrow keys count them by. */
   hits: readonly { hit: Hit; index: number }[];
 }
@@ -30,6 +31,7 @@ export function groupsOf(hits: readonly Hit[]): HitGroup[] {
         kbId: best.kb_id,
         name: best.document_name,
         type: best.document_type,
+        addedAt: best.created_at,
         hits: found.map((hit) => ({ hit, index: index++ })),
       },
     ];

@@ -7,6 +7,7 @@ import { classNames } from "@/components/ui/class-names";
 import { Icon } from "@/components/ui/icons";
 import { Marked } from "@/components/ui/marked";
 import { Name } from "@/components/ui/name";
+import { Time } from "@/components/ui/time";
 import type { Hit } from "@/lib/api";
 import { formatCount } from "@/lib/format";
 import { hrefOfDocument } from "@/lib/hrefs";
@@ -65,7 +66,7 @@ function Group({ group, q, kbName, selected, onSelect }: { group: HitGroup; q: s
             </Link>
           </h2>
           <p className="text-12 text-ink-3">
-            <bdi>{kbName}</bdi> · {common.documentTypes[group.type]}
+            <bdi>{kbName}</bdi> · {common.documentTypes[group.type]} · {t.added} <Time at={group.addedAt} />
           </p>
         </div>
       </div>
@@ -77,7 +78,7 @@ function Group({ group, q, kbName, selected, onSelect }: { group: HitGroup; q: s
         ))}
       </ul>
       {group.hits.length >= MOST_OF_ONE && (
-        <Link href={hrefOfDocument(place, { find: q })} className="mt-1 ml-[58px] inline-block py-1 text-13">
+        <Link href={hrefOfDocument(place, { find: q })} className="mt-1 ml-[58px] md:ml-[92px] inline-block py-1 text-13">
           {t.more}
         </Link>
       )}
@@ -113,9 +114,13 @@ const Passage = memo(function Passage({
       onPointerLeave={() => clearTimeout(timer.current)}
       className={classNames("flex scroll-my-8 gap-3 rounded-control px-2 py-2 text-ink no-underline", isSelected ? "lg:bg-petrol-soft" : "hover:bg-sunk")}
     >
-      <span className="w-[38px] shrink-0 pt-0.5 text-right font-proof text-12 text-ink-3">{t.page(formatCount(hit.page))}</span>
+      <span className="w-[38px] shrink-0 pt-0.5 text-right text-12 text-ink-3 md:w-[72px]">
+        <span className="font-proof">{t.page(formatCount(hit.page))}</span>
+        <span className="mt-0.5 block leading-[15px] max-md:hidden">{t.matched[hit.matched]}</span>
+      </span>
       <span className="snippet min-w-0 font-doc text-[15.5px] leading-[23px] [overflow-wrap:anywhere]">
         <Marked text={hit.snippet} spans={joinSpans(hit.highlights)} />
+        <span className="mt-1 block font-ui text-12 leading-4 text-ink-3 md:hidden">{t.matched[hit.matched]}</span>
       </span>
     </Link>
   );

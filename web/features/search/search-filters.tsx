@@ -1,54 +1,62 @@
 "use client";
 
-import { Pick } from "@/components/ui/pick";
-import { PickSeveral } from "@/components/ui/pick-several";
-import type { KnowledgeBase } from "@/lib/api";
-import type { Change } from "@/lib/url-state";
+import { useState } from "react";
+
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { formatCount } from "@/lib/format";
+import { NARROW, useMedia } from "@/lib/use-media";
 import { common, search as t } from "@/text";
 
-import { MODES, TYPES, type SearchState } from "./search-view";
+import { FilterPicks, type FilterProps } from "./filter-picks";
+import { SavedSearches } from "./saved-searches";
+import { filtersOf, WITHOUT_FILTERS } from "./search-view";
 
-export function SearchFilters({
-  state,
-  change,
-  knowledgeBases,
-}: {
-  state: SearchState;
-  change: Change<SearchState>;
-  knowledgeBases: readonly KnowledgeBase[];
-}) {
-  const [only] = state.kb;
-  const names = new Map(knowledgeBases.map((kb) => [kb.id, kb.name]));
-  const places = state.kb.length === 0 ? t.everywhere : state.kb.length === 1 && only ? (names.get(only) ?? t.several(1)) : t.several(state.kb.length);
-  const [type] = state.type;
-  const types = state.type.length === 0 ? t.anyType : state.type.length === 1 && type ? common.documentTypes[type] : t.types(state.type.length);
+/** A row of pickers; on narrow screens a button with their number, behind which they are. */
+export function SearchFilters(props: FilterProps) {
+  const isNarrow = useMedia(NARROW);
+  const { state, change } = props;
+  const count = filtersOf(state).length;
+  const clear = () => change(WITHOUT_FILTERS);
   return (
     <div role="group" aria-label={t.filters} className="flex min-w-0 flex-wrap gap-2">
-      {knowledgeBases.length > 1 && (
-        <PickSeveral
-          label={t.in}
-          summary={places}
-          chosen={state.kb}
-          choices={knowledgeBases.map((kb) => ({ value: kb.id, label: kb.name }))}
-          onChoose={(kb) => change({ kb })}
-          clear={t.everywhere}
-        />
+      <SavedSearches state={state} change={change} />
+      {isNarrow ? <FilterSheet {...props} count={count} onClear={clear} /> : <FilterPicks {...props} />}
+      {!isNarrow && count > 0 && (
+        <Button kind="bare" onClick={clear}>
+          {common.clearFilters}
+        </Button>
       )}
-      <PickSeveral
-        label={t.type}
-        summary={types}
-        chosen={state.type}
-        choices={TYPES.map((value) => ({ value, label: common.documentTypes[value] }))}
-        onChoose={(chosen) => change({ type: chosen })}
-        clear={t.anyType}
-      />
-      <Pick
-        label={t.mode}
-        value={state.mode}
-        none="hybrid"
-        choices={MODES.map((value) => ({ value, label: t.modes[value] }))}
-        onChoose={(mode) => change({ mode })}
-      />
     </div>
+  );
+}
+
+function FilterSheet({ count, onClear, ...props }: FilterProps & { count: number; onClear: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon="filter" onClick={() => setOpen(true)} className={count > 0 ? "border-petrol! bg-petrol-soft!" : ""}>
+        {count > 0 ? t.filtersOn(formatCount(count)) : t.filters}
+      </Button>
+      {isOpen && (
+        <Dialog
+          isOpen
+          onClose={() => setOpen(false)}
+          title={t.filters}
+          foot={
+            <>
+              {count > 0 && <Button onClick={onClear}>{common.clearFilters}</Button>}
+              <Button kind="primary" onClick={() => setOpen(false)}>
+                {t.show}
+              </Button>
+            </>
+          }
+        >
+          <div className="flex min-h-[290px] flex-col items-start gap-2 pb-1 text-ink">
+            <FilterPicks {...props} />
+          </div>
+        </Dialog>
+      )}
+    </>
   );
 }

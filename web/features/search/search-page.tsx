@@ -12,26 +12,27 @@ import { Failure } from "@/components/ui/failure";
 import { Bone, LoadingBar, Skeleton } from "@/components/ui/skeleton";
 import { useKnowledgeBases } from "@/features/knowledge-bases/use-knowledge-bases";
 import type { SearchAnswer } from "@/lib/api";
-import { formatCount } from "@/lib/format";
+import { formatCount, formatList } from "@/lib/format";
 import { useView } from "@/lib/url-state";
 import { MEDIUM, useMedia } from "@/lib/use-media";
 import { useTyped } from "@/lib/use-typed";
-import { search as t } from "@/text";
+import { common, search as t } from "@/text";
 
 import { groupsOf, hrefOfHit } from "./groups";
 import { Preview } from "./preview";
 import { focusHit, Results } from "./results";
 import { SearchField } from "./search-field";
 import { SearchFilters } from "./search-filters";
-import { isFiltered, MOST_HITS, queryOf, searchView } from "./search-view";
+import { filtersOf, MOST_HITS, queryOf, searchView, WITHOUT_FILTERS } from "./search-view";
 import { useSearch } from "./use-search";
 
 export function SearchPage() {
   const [state, change] = useView(searchView);
-  const [typed, type, flush] = useTyped(state.q, (q) => change({ q }, { replace: true }));
+  const [typed, type, flush] = useTyped(state.q, (q) => change(q.trim() ? { q } : { q, saved: "" }, { replace: true }));
   const { data, error, isPlaceholderData, isFetching, refetch } = useSearch(state);
   const bases = useKnowledgeBases().data?.items ?? [];
   const kbNames = useMemo(() => new Map(bases.map((kb) => [kb.id, kb.name])), [bases]);
+  const filters = filtersOf(state);
   const hasQuestion = queryOf(state) !== null;
   const groups = useMemo(() => groupsOf(hasQuestion ? (data?.items ?? []) : []), [data, hasQuestion]);
   const hits = useMemo(() => groups.flatMap((group) => group.hits), [groups]);
@@ -80,8 +81,8 @@ export function SearchPage() {
             <Empty
               icon="search"
               title={t.none.title(state.q.trim())}
-              text={isFiltered(state) ? t.none.filtered : t.none.text}
-              action={isFiltered(state) && <Button onClick={() => change({ kb: [], type: [] })}>{t.none.clear}</Button>}
+              text={filters.length > 0 ? t.none.filtered(formatList(filters.map((filter) => t.none.filters[filter]))) : t.none.text}
+              action={filters.length > 0 && <Button onClick={() => change(WITHOUT_FILTERS)}>{common.clearFilters}</Button>}
             />
           )}
           {groups.length > 0 && (

@@ -12,6 +12,8 @@ export const keys = {
   document: (documentId: string, part?: string, query?: object) => parts("document", documentId, part, query),
   archived: (query?: object) => parts("archived", query),
   search: (query?: object) => parts("search", query),
+  uploaders: ["uploaders"] as const,
+  savedSearches: ["saved-searches"] as const,
   events: (query?: object) => parts("audit", query),
   verdict: (query?: object) => parts("audit-verdict", query),
   receipts: (query?: object) => parts("receipts", query),

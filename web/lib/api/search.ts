@@ -1,6 +1,7 @@
-/** Passages over all knowledge bases, inside one document, and documents like another. */
+/** Passages over all knowledge bases, inside one document, and documents like another; the searches that a person saved. */
 import { call, type Query } from "./client";
 import type { DocumentPlace } from "./documents";
+import type { SavedCriteria } from "./types";
 
 const ONE = "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}";
 
@@ -15,3 +16,15 @@ export const searchInside = (place: DocumentPlace, q: string, limit?: number, si
 
 export const listSimilar = (place: DocumentPlace, limit?: number, signal?: AbortSignal) =>
   call("get", `${ONE}/similar`, { path: at(place), query: limit ? { limit } : {}, signal });
+
+/** Who uploaded the documents that this person can search. */
+export const listUploaders = (signal?: AbortSignal) => call("get", "/api/v1/search/uploaders", { signal });
+
+export const listSavedSearches = (signal?: AbortSignal) => call("get", "/api/v1/saved-searches", { signal });
+
+export const saveSearch = (name: string, parameters: SavedCriteria) => call("post", "/api/v1/saved-searches", { body: { name, parameters } });
+
+export const changeSavedSearch = (searchId: string, change: { name?: string; parameters?: SavedCriteria }) =>
+  call("patch", "/api/v1/saved-searches/{search_id}", { path: { search_id: searchId }, body: change });
+
+export const deleteSavedSearch = (searchId: string) => call("delete", "/api/v1/saved-searches/{search_id}", { path: { search_id: searchId } });

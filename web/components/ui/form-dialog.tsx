@@ -2,10 +2,10 @@
 
 import { useId, type ReactNode } from "react";
 
-import { Banner } from "@/components/ui/banner";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
-import { sentencesOf } from "@/components/ui/error-sentences";
+import { Banner } from "./banner";
+import { Button } from "./button";
+import { Dialog } from "./dialog";
+import { sentencesOf } from "./error-sentences";
 import { common } from "@/text";
 
 /** A dialog that is a form: Enter sends it, a refusal stays on it. */
