@@ -47,7 +47,12 @@ function follow(
       return () => undefined;
     },
   };
-  const following = new Following({ items: () => items, finish, reread, drop } as unknown as UploadQueue, live, look as never, WORDS);
+  const following = new Following(
+    { items: () => items, ofDocument: (id: string) => items.filter(({ documentId }) => documentId === id), finish, reread, drop } as unknown as UploadQueue,
+    live,
+    look as never,
+    WORDS,
+  );
   return { following, finish, reread, drop, items, item, tell: (event: LiveEvent) => tell(event), settle: () => new Promise((resolve) => setTimeout(resolve)) };
 }
 

@@ -6,6 +6,8 @@ import type { UploadItem } from "./item";
 import type { UploadQueue } from "./queue";
 
 const REMEMBERED = 500;
+/** So many documents are asked about at the same time: of a large folder there may be a thousand. */
+const LANES = 2;
 
 export interface FollowingWords {
   gone: string;
@@ -20,6 +22,9 @@ export class Following {
   readonly #words: FollowingWords;
   /** A small file is read before the answer to its upload has come. */
   readonly #finished = new Map<string, Progress>();
+  /** To be asked about. */
+  readonly #waiting = new Map<number, UploadItem>();
+  #lanes = 0;
 
   constructor(queue: UploadQueue, live: Pick<Live, "listen">, look: Look, words: FollowingWords) {
     this.#queue = queue;
@@ -62,9 +67,7 @@ export class Following {
     }
     this.#finished.set(progress.document_id, progress);
     if (this.#finished.size > REMEMBERED) this.forget(this.#finished.keys().next().value ?? "");
-    for (const item of this.#reading()) {
-      if (item.documentId === progress.document_id) this.#hearEnd(item, progress);
-    }
+    for (const item of this.#reading(progress.document_id)) this.#hearEnd(item, progress);
   }
 
   /** A replaced document that is completed may have its old file again, which only the document itself tells. */
@@ -75,13 +78,24 @@ export class Following {
 
   #end(documentId: string, reason: string): void {
     for (const item of this.#failed(documentId)) this.#queue.drop(item.id); // it was cleared
-    for (const item of this.#reading()) if (item.documentId === documentId) this.#queue.finish(item.id, reason);
+    for (const item of this.#reading(documentId)) this.#queue.finish(item.id, reason);
   }
 
   #askAbout(isWanted: (documentId: string) => boolean): void {
-    for (const item of this.#reading()) {
-      if (item.documentId !== null && isWanted(item.documentId)) void this.#ask(item, item.documentId);
+    for (const item of this.#queue.items()) {
+      if (item.state.kind !== "reading" || item.documentId === null || !isWanted(item.documentId)) continue;
+      if (!this.#waiting.has(item.id)) this.#waiting.set(item.id, item);
     }
+    while (this.#lanes < LANES && this.#waiting.size > 0) void this.#askWaiting();
+  }
+
+  async #askWaiting(): Promise<void> {
+    this.#lanes += 1;
+    for (const [id, item] of this.#waiting) {
+      this.#waiting.delete(id);
+      if (item.documentId !== null) await this.#ask(item, item.documentId);
+    }
+    this.#lanes -= 1;
   }
 
   async #ask(item: UploadItem, documentId: string): Promise<void> {
@@ -101,10 +115,10 @@ export class Following {
   }
 
   #failed(documentId: string): readonly UploadItem[] {
-    return this.#queue.items().filter(({ documentId: own, state }) => own === documentId && state.kind === "failed" && state.during !== "sending");
+    return this.#queue.ofDocument(documentId).filter(({ state }) => state.kind === "failed" && state.during !== "sending");
   }
 
-  #reading(): readonly UploadItem[] {
-    return this.#queue.items().filter((item) => item.state.kind === "reading");
+  #reading(documentId: string): readonly UploadItem[] {
+    return this.#queue.ofDocument(documentId).filter(({ state }) => state.kind === "reading");
   }
 }

@@ -1,40 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { DuplicateDocument, Refused, TooManyRequests, Unreachable, type Status } from "@/lib/api";
+import { Refused, TooManyRequests, Unreachable } from "@/lib/api";
 
 import type { UploadItem } from "./item";
 import { UploadQueue } from "./queue";
-import type { Sent, Transport } from "./transport";
-
-const answer = (status: number) => ({ status, body: null, requestId: null, retryAfterSeconds: 7 });
-const duplicate = (id: string, status: Status = "completed") => new DuplicateDocument("taken", answer(409), { id, status });
-const file = (name: string, content = "text") => new File([content], name);
-const files = (...names: string[]) => names.map((name) => file(name));
-
-type Options = Parameters<Transport["replace"]>[2];
-type Promised = { answer: (sent: Sent) => void; fail: (error: unknown) => void };
-type Request = Promised & { name: string; replaces: string | null; progress: Options["onProgress"]; signal: AbortSignal };
-
-/** A server that the test answers for, one request after the other. */
-class Server implements Transport {
-  readonly requests: Request[] = [];
-  isUp = true;
-  knocks = 0;
-  documents = new Map<string, { sha256: string; file_size: number; uploaded_by: string; created_at: string; updated_at: string }>();
-
-  #take(name: string, replaces: string | null, { onProgress, signal }: Options): Promise<Sent> {
-    return new Promise((resolve, reject) => this.requests.push({ name, replaces, answer: resolve, fail: reject, progress: onProgress, signal }));
-  }
-  upload: Transport["upload"] = (_kb, sent, options) => this.#take(sent.name, null, options);
-  replace: Transport["replace"] = (place, sent, options) => this.#take(sent.name, place.documentId, options);
-  look: Transport["look"] = async ({ documentId }) => this.documents.get(documentId) ?? Promise.reject(new Error("not there"));
-  digest: Transport["digest"] = async (of) => `hash of ${of.name}`;
-  me: Transport["me"] = async () => "me";
-  isThere: Transport["isThere"] = async () => {
-    this.knocks += 1;
-    return this.isUp;
-  };
-}
+import { answer, duplicate, file, files, Server } from "./test-server";
 
 let server: Server;
 let queue: UploadQueue;

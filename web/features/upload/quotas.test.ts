@@ -18,7 +18,15 @@ const words = () => wordsOf(first(), undefined).words;
 beforeEach(() => {
   vi.useFakeTimers();
   upload.mockReset();
-  queue = new UploadQueue({ upload, replace: notNeeded, look: notNeeded, digest: notNeeded, me: notNeeded, isThere: async () => true });
+  queue = new UploadQueue({
+    upload,
+    uploadSeveral: notNeeded,
+    replace: notNeeded,
+    look: notNeeded,
+    digest: notNeeded,
+    me: notNeeded,
+    isThere: async () => true,
+  });
 });
 afterEach(() => vi.useRealTimers());
 

@@ -1,5 +1,15 @@
 /** What the queue needs of the server. A test brings its own. */
-import { getDocument, getMe, isPassing, replaceDocument, uploadDocument, type Document, type DocumentType } from "@/lib/api";
+import {
+  getDocument,
+  getMe,
+  isPassing,
+  replaceDocument,
+  uploadDocument,
+  uploadDocuments,
+  type Document,
+  type DocumentCreated,
+  type DocumentType,
+} from "@/lib/api";
 
 import { digest } from "./digest";
 
@@ -9,6 +19,9 @@ export interface Sent {
   hasCleared: boolean;
 }
 
+/** Of one of several. */
+export type Outcome = Sent | { error: unknown };
+
 interface Sending {
   onProgress: (sent: number, total: number) => void;
   signal: AbortSignal;
@@ -16,6 +29,8 @@ interface Sending {
 
 export interface Transport {
   upload(kbId: string, file: File, options: Sending & { documentType: DocumentType }): Promise<Sent>;
+  /** Outcomes in the order of the files. The last of fewer says why the request ended early. */
+  uploadSeveral(kbId: string, files: readonly File[], options: Sending & { documentType: DocumentType }): Promise<readonly Outcome[]>;
   replace(place: { kbId: string; documentId: string }, file: File, options: Sending): Promise<Sent>;
   look(place: { kbId: string; documentId: string }): Promise<Pick<Document, "sha256" | "file_size" | "uploaded_by" | "created_at" | "updated_at">>;
   /** Null where the browser cannot tell. */
@@ -27,9 +42,10 @@ export interface Transport {
 }
 
 export const transport: Transport = {
-  upload: async (kbId, file, options) => {
-    const created = await uploadDocument(kbId, file, options);
-    return { documentId: created.id, hasCleared: "auto_cleared_document_id" in created };
+  upload: async (kbId, file, options) => sentOf(await uploadDocument(kbId, file, options)),
+  uploadSeveral: async (kbId, files, options) => {
+    const outcomes = await uploadDocuments(kbId, files, options);
+    return outcomes.map((outcome) => ("document" in outcome ? sentOf(outcome.document) : outcome));
   },
   replace: async (place, file, options) => {
     const replaced = await replaceDocument(place, file, options);
@@ -47,3 +63,5 @@ export const transport: Transport = {
     }
   },
 };
+
+const sentOf = (created: DocumentCreated): Sent => ({ documentId: created.id, hasCleared: "auto_cleared_document_id" in created });

@@ -75,6 +75,9 @@ const startsFolded = (): boolean => typeof window !== "undefined" && window.matc
 
 /** What failed first, then what moves, then who waits. The order within is that of the drop. */
 function inOrder(items: readonly UploadItem[]): readonly UploadItem[] {
-  const rank = (item: UploadItem) => (item.state.kind === "failed" ? 0 : item.state.kind === "queued" ? 2 : 1);
-  return items.length > MOST_LINES || items.some((item) => rank(item) !== 1) ? [...items].sort((a, b) => rank(a) - rank(b) || a.id - b.id) : items;
+  const failed: UploadItem[] = [];
+  const moving: UploadItem[] = [];
+  const waiting: UploadItem[] = [];
+  for (const item of items) (item.state.kind === "failed" ? failed : item.state.kind === "queued" ? waiting : moving).push(item);
+  return [...failed, ...moving, ...waiting];
 }

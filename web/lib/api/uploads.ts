@@ -1,8 +1,8 @@
-/** Sending files. `fetch` tells nothing of what has left the machine, so that these two go by XMLHttpRequest. */
-import { errorOf } from "./answers";
+/** Sending files. `fetch` tells nothing of what has left the machine, so that these go by XMLHttpRequest. */
+import { errorOf, isRecord } from "./answers";
 import { secondsOf, urlOf } from "./client";
 import type { DocumentPlace } from "./documents";
-import { TimedOut, Unreachable } from "./errors";
+import { TimedOut, Unreachable, type Answer, type ApiError } from "./errors";
 import type { DocumentCreated, DocumentType, Replaced } from "./types";
 
 export interface Sending {
@@ -18,27 +18,53 @@ const STALLED_MS = 60_000;
 const STORING_MS = 180_000;
 
 /** Raises `DuplicateDocument` when the name is taken. The file's own name is the document's. */
-export function uploadDocument(
+export async function uploadDocument(
   kbId: string,
   file: File,
   { documentType, ...sending }: Sending & { documentType?: DocumentType } = {},
 ): Promise<DocumentCreated> {
+  const { body } = await send(urlOf(ALL, { path: { kb_id: kbId } }), formOf([file], documentType), sending);
+  return body as DocumentCreated;
+}
+
+/** What became of one file of several. */
+export type UploadOutcome = { document: DocumentCreated } | { error: ApiError };
+
+/**
+ * Several files in one request, each with its own outcome, in their order. There are fewer outcomes than files if the
+ * request could not be read to its end; the last one says why.
+ */
+export async function uploadDocuments(
+  kbId: string,
+  files: readonly File[],
+  { documentType, ...sending }: Sending & { documentType?: DocumentType } = {},
+): Promise<readonly UploadOutcome[]> {
+  const answer = await send(urlOf(ALL, { path: { kb_id: kbId } }), formOf(files, documentType), sending);
+  const results: unknown = isRecord(answer.body) ? answer.body.results : null;
+  return Array.isArray(results) ? results.filter(isRecord).map((result) => outcomeOf(result, answer)) : [];
+}
+
+function outcomeOf({ status, body }: Record<string, unknown>, answer: Answer): UploadOutcome {
+  if (status === 201) return { document: body as DocumentCreated };
+  return { error: errorOf({ ...answer, status: Number(status), body }) };
+}
+
+function formOf(files: readonly File[], documentType?: DocumentType): FormData {
   const form = new FormData();
-  // In front of the file: the server reads the form as it comes.
+  // In front of the files: the server reads the form as it comes.
   if (documentType) form.append("document_type", documentType);
-  form.append("file", file, file.name);
-  return send<DocumentCreated>(urlOf(ALL, { path: { kb_id: kbId } }), form, sending);
+  for (const file of files) form.append("file", file, file.name);
+  return form;
 }
 
 /** The document stays the same one and gets the file's name and contents. */
-export function replaceDocument(place: DocumentPlace, file: File, sending: Sending = {}): Promise<Replaced> {
-  const form = new FormData();
-  form.append("file", file, file.name);
+export async function replaceDocument(place: DocumentPlace, file: File, sending: Sending = {}): Promise<Replaced> {
   const path = { kb_id: place.kbId, doc_id: place.documentId };
-  return send<Replaced>(urlOf(`${ALL}/{doc_id}/replace`, { path }), form, sending);
+  const { body } = await send(urlOf(`${ALL}/{doc_id}/replace`, { path }), formOf([file]), sending);
+  return body as Replaced;
 }
 
-function send<Body>(url: string, form: FormData, { onProgress, signal }: Sending): Promise<Body> {
+function send(url: string, form: FormData, { onProgress, signal }: Sending): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = () => request.abort();
@@ -59,9 +85,9 @@ function send<Body>(url: string, form: FormData, { onProgress, signal }: Sending
     };
     request.upload.onload = () => expectWithin(STORING_MS);
     request.onload = () => {
-      const body: unknown = parsed(request.responseText);
-      if (request.status >= 200 && request.status < 300) resolve(body as Body);
-      else reject(errorOf(answerOf(request, body)));
+      const answer = answerOf(request);
+      if (request.status >= 200 && request.status < 300) resolve(answer);
+      else reject(errorOf(answer));
     };
     request.onerror = () => reject(new Unreachable("Cannot reach the server"));
     request.onabort = () => reject(isStalled ? new TimedOut("The server did not respond") : new DOMException("The upload was cancelled", "AbortError"));
@@ -76,10 +102,10 @@ function send<Body>(url: string, form: FormData, { onProgress, signal }: Sending
   });
 }
 
-function answerOf(request: XMLHttpRequest, body: unknown) {
+function answerOf(request: XMLHttpRequest): Answer {
   return {
     status: request.status,
-    body,
+    body: parsed(request.responseText),
     requestId: request.getResponseHeader("X-Request-ID"),
     retryAfterSeconds: secondsOf(request.getResponseHeader("Retry-After")),
   };
