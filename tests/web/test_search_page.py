@@ -88,29 +88,6 @@ def test_arrow_keys_move_over_passages_and_the_preview_follows_to_the_passage(
     expect(field(page)).to_be_focused()
 
 
-def test_filters_stand_in_the_address_and_a_reload_keeps_them(owner: SignedInPerson, windows: Windows) -> None:
-    first, second = new_kb(owner), new_kb(owner, "Buildings")
-    read(owner, first, "One.pdf", letter_pdf("The notice period is one year."))
-    read(owner, second, "Two.pdf", letter_pdf("The notice period is two years."))
-    page = windows.open(owner).page
-    page.goto("/search?q=notice+period&mode=text")
-    expect(passages(page)).to_have_count(2)
-    page.get_by_role("button", name="In All knowledge bases").click()
-    page.get_by_role("menuitemcheckbox", name="Buildings").click()
-    page.keyboard.press("Escape")
-    expect(passages(page)).to_have_count(1)
-    expect(passages(page)).to_contain_text("two years")
-    page.reload()
-    expect(page.get_by_role("button", name="In Buildings")).to_be_visible()
-    expect(passages(page)).to_have_count(1)
-    page.get_by_role("button", name="Type Any").click()
-    page.get_by_role("menuitemcheckbox", name="Invoice").click()
-    page.keyboard.press("Escape")
-    expect(page.get_by_text("No results for 'notice period'")).to_be_visible()
-    page.get_by_role("button", name="Clear filters").click()
-    expect(passages(page)).to_have_count(2)
-
-
 def test_nobody_finds_what_is_not_theirs_and_the_archive_is_not_found(
     office: DemoOrganization, owner: SignedInPerson, windows: Windows
 ) -> None:
