@@ -15,6 +15,7 @@ from benchmarks.retrieval.quality import measure_retrieval
 from benchmarks.search.scale import measure_search
 from benchmarks.startup.startup import measure_start
 from benchmarks.web.documents_page import measure_web
+from benchmarks.web.folder_upload import measure_folder
 
 MEASURES: dict[str, Callable[[Report], None]] = {
     "start": measure_start,
@@ -26,6 +27,7 @@ MEASURES: dict[str, Callable[[Report], None]] = {
     "lifecycle": measure_lifecycle,
     "handover": measure_handover,
     "web": measure_web,
+    "folder": measure_folder,
 }
 
 

@@ -67,7 +67,7 @@ def measure_web(report: Report) -> None:
             with muniment.client() as client:
                 kb_id = _add_documents(muniment, client)
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=_chromium(), args=_arguments())
+                browser = playwright.chromium.launch(executable_path=chromium(), args=chromium_arguments())
                 _measure_pages(report, browser, muniment, kb_id)
                 browser.close()
 
@@ -125,11 +125,11 @@ def _median(seconds: list[float]) -> float:
     return percentile(sorted(seconds), 0.5)
 
 
-def _chromium() -> str:
+def chromium() -> str:
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     assert found, "this needs Chromium: tools/setup dev installs it"
     return found
 
 
-def _arguments() -> list[str]:
+def chromium_arguments() -> list[str]:
     return ["--no-sandbox"] if os.geteuid() == 0 else []

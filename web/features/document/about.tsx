@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 
 import { Size } from "@/components/ui/size";
 import { Time } from "@/components/ui/time";
+import { isWithoutVectors } from "@/features/documents/indexing";
 import type { Document } from "@/lib/api";
 import { formatCount } from "@/lib/format";
 import { common, document as text } from "@/text";
@@ -21,6 +22,7 @@ export function About({ document }: { document: Document }) {
       </Fact>
       {document.uploaded_by_email && <Fact name={t.by}>{document.uploaded_by_email}</Fact>}
       <Fact name={t.type}>{common.documentTypes[document.document_type]}</Fact>
+      {isWithoutVectors(document) && <Fact name={t.search}>{common.withoutVectors}</Fact>}
       <Fact name={t.revision}>{formatCount(document.revision)}</Fact>
       <Fact name={t.id}>
         <Proof value={document.id} />

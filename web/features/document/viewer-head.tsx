@@ -11,8 +11,9 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import { Time } from "@/components/ui/time";
 import { useTitle } from "@/components/shell/sheet-head";
 import { downloadUrl, type Document, type DocumentPlace } from "@/lib/api";
+import { isWithoutVectors } from "@/features/documents/indexing";
 import { hrefOfKnowledgeBase } from "@/lib/hrefs";
-import { document as t } from "@/text";
+import { common, document as t } from "@/text";
 
 /** Where the document belongs, its name and state, and what can be done with it. */
 export function ViewerHead({ place, document, kbName, actions }: { place: DocumentPlace; document: Document; kbName: string | null; actions?: ReactNode }) {
@@ -42,6 +43,11 @@ export function ViewerHead({ place, document, kbName, actions }: { place: Docume
           <span className={document.status === "completed" ? "max-md:hidden" : ""}>
             <StatusBadge status={document.status} isChip />
           </span>
+          {isWithoutVectors(document) && (
+            <span className="min-w-0 flex-1 truncate text-12 text-ink-3 max-lg:hidden" title={common.withoutVectors}>
+              {common.withoutVectors}
+            </span>
+          )}
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-2">

@@ -5,6 +5,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import type { Document } from "@/lib/api";
 import { common, documents as t } from "@/text";
 
+import { isWithoutVectors } from "./indexing";
 import { mayHaveOldOne } from "./menu-plan";
 import { stepOf } from "./steps";
 import { stepWords } from "./step-words";
@@ -65,8 +66,18 @@ export function StatusCell({
           {t.failedReplacement.link}
         </button>
       )}
-      <span className="truncate max-lg:hidden">{progress?.purpose === "reread" ? t.steps.readingAgain : handOverOf(document)}</span>
+      <Note document={document} isReread={progress?.purpose === "reread"} />
     </Beside>
+  );
+}
+
+/** Beside a completed one: what still happens to it, or became of it. */
+function Note({ document, isReread }: { document: Document; isReread: boolean }) {
+  const words = isReread ? t.steps.readingAgain : isWithoutVectors(document) ? common.withoutVectors : handOverOf(document);
+  return (
+    <span className="truncate max-lg:hidden" title={words || undefined}>
+      {words}
+    </span>
   );
 }
 

@@ -78,7 +78,7 @@ function Group({ group, q, kbName, selected, onSelect }: { group: HitGroup; q: s
         ))}
       </ul>
       {group.hits.length >= MOST_OF_ONE && (
-        <Link href={hrefOfDocument(place, { find: q })} className="mt-1 ml-[58px] md:ml-[92px] inline-block py-1 text-13">
+        <Link href={hrefOfDocument(place, { find: q })} className="mt-1 ml-[58px] md:ml-[100px] inline-block py-1 text-13">
           {t.more}
         </Link>
       )}
@@ -114,7 +114,7 @@ const Passage = memo(function Passage({
       onPointerLeave={() => clearTimeout(timer.current)}
       className={classNames("flex scroll-my-8 gap-3 rounded-control px-2 py-2 text-ink no-underline", isSelected ? "lg:bg-petrol-soft" : "hover:bg-sunk")}
     >
-      <span className="w-[38px] shrink-0 pt-0.5 text-right text-12 text-ink-3 md:w-[72px]">
+      <span className="w-[38px] shrink-0 pt-0.5 text-right text-12 text-ink-3 md:w-[80px]">
         <span className="font-proof">{t.page(formatCount(hit.page))}</span>
         <span className="mt-0.5 block leading-[15px] max-md:hidden">{t.matched[hit.matched]}</span>
       </span>

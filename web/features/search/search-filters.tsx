@@ -1,6 +1,6 @@
 "use client";
 
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -12,14 +12,14 @@ import { FilterPicks, type FilterProps } from "./filter-picks";
 import { SavedSearches } from "./saved-searches";
 import { filtersOf, WITHOUT_FILTERS } from "./search-view";
 
-/** A row of pickers; on narrow screens a button with their number, behind which they are. */
-export function SearchFilters(props: FilterProps) {
+/** A row of pickers; on narrow screens a button with their number, behind which they are. `children` stand at its end. */
+export function SearchFilters({ children, ...props }: FilterProps & { children: ReactNode }) {
   const isNarrow = useMedia(NARROW);
   const { state, change } = props;
   const count = filtersOf(state).length;
   const clear = () => change(WITHOUT_FILTERS);
   return (
-    <div role="group" aria-label={t.filters} className="flex min-w-0 flex-wrap gap-2">
+    <div role="group" aria-label={t.filters} className="mt-2.5 flex min-w-0 flex-wrap items-center gap-2">
       <SavedSearches state={state} change={change} />
       {isNarrow ? <FilterSheet {...props} count={count} onClear={clear} /> : <FilterPicks {...props} />}
       {!isNarrow && count > 0 && (
@@ -27,6 +27,7 @@ export function SearchFilters(props: FilterProps) {
           {common.clearFilters}
         </Button>
       )}
+      {children}
     </div>
   );
 }
@@ -52,7 +53,7 @@ function FilterSheet({ count, onClear, ...props }: FilterProps & { count: number
             </>
           }
         >
-          <div className="flex min-h-[290px] flex-col items-start gap-2 pb-1 text-ink">
+          <div className="flex min-h-[290px] has-[[aria-controls][aria-expanded=true]]:min-h-[440px] flex-col items-start gap-2 pb-1 text-ink">
             <FilterPicks {...props} />
           </div>
         </Dialog>

@@ -62,18 +62,20 @@ export function SearchPage() {
       <div className="px-4 pt-4 pb-3 md:px-6 md:pt-[18px]">
         <h1 className="sr-only">{t.title}</h1>
         <SearchField field={field} typed={typed} onType={type} onEnter={enter} onDown={() => focusHit(sheet.current, 0)} />
-        <div className="mt-2.5 flex flex-wrap items-center gap-x-4 gap-y-2">
-          <SearchFilters state={state} change={change} knowledgeBases={bases} />
-          <p role="status" className="text-12 text-ink-3 md:ml-auto md:text-13">
+        <SearchFilters state={state} change={change} knowledgeBases={bases}>
+          <p role="status" className="text-12 text-ink-3 max-md:w-full md:ml-auto md:text-13">
             {data && hasQuestion && !error ? countOf(data, groups.length) : ""}
           </p>
-        </div>
+        </SearchFilters>
       </div>
       <div className="border-t border-line" />
       <LoadingBar isOn={isFetching && data !== undefined} />
       <div className={`grid min-h-0 flex-1 ${isWide && current ? "grid-cols-[minmax(0,1fr)_400px]" : "grid-cols-[minmax(0,1fr)]"}`}>
         <div className="min-h-0 px-2 pb-8 md:overflow-auto md:px-4">
           {data && state.mode !== "text" && data.mode === "text" && hasQuestion && <Banner tone="warn" title={t.wordsOnly} className="mx-2 mt-3" />}
+          {hasQuestion && data && (data.passages_without_vectors ?? 0) > 0 && (
+            <p className="mx-2 mt-3 text-12 text-ink-3">{t.withoutVectors(data.passages_without_vectors ?? 0)}</p>
+          )}
           {!hasQuestion && <Empty icon="search" title={t.start.title} text={t.start.text} />}
           {hasQuestion && error && !data ? <Failure error={error} onRetry={() => void refetch()} /> : null}
           {hasQuestion && !data && !error && <ResultBones />}

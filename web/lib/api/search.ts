@@ -1,7 +1,7 @@
 /** Passages over all knowledge bases, inside one document, and documents like another; the searches that a person saved. */
 import { call, type Query } from "./client";
 import type { DocumentPlace } from "./documents";
-import type { SavedCriteria } from "./types";
+import type { SavedCriteria, SearchAnswer } from "./types";
 
 const ONE = "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}";
 
@@ -9,7 +9,7 @@ const at = ({ kbId, documentId }: DocumentPlace) => ({ kb_id: kbId, doc_id: docu
 
 export type SearchQuery = Query<"/api/v1/search">;
 
-export const search = (query: SearchQuery, signal?: AbortSignal) => call("get", "/api/v1/search", { query, signal });
+export const search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchAnswer> => call("get", "/api/v1/search", { query, signal });
 
 export const searchInside = (place: DocumentPlace, q: string, limit?: number, signal?: AbortSignal) =>
   call("get", `${ONE}/search`, { path: at(place), query: { q, ...(limit ? { limit } : {}) }, signal });

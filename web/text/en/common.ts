@@ -25,6 +25,7 @@ export const common = {
     archived: "Archived",
     warn: "Warning",
   },
+  withoutVectors: "Searchable by keyword. Search by meaning follows shortly.",
   documentTypes: {
     invoice: "Invoice",
     contract: "Contract",

@@ -159,6 +159,7 @@ export const document = {
     type: "Type",
     revision: "Revision",
     words: "Words",
+    search: "Search",
     id: "Document ID",
     hash: "SHA-256",
   },
