@@ -9,6 +9,9 @@ import { useLiveEvents } from "@/lib/use-live";
 
 const HIDDEN_MS = 60_000;
 const CALM_MS = 1_000;
+/** While more events than these come in that time, lists are asked anew less often: rows hear of their steps by the stream. */
+const MANY_EVENTS = 20;
+const BUSY_MS = 4_000;
 
 /** Opens the tab's one stream, and keeps the answers that documents appear in true by it. */
 export function LiveConnection() {
@@ -41,20 +44,28 @@ function useOpenStream(): void {
   }, []);
 }
 
-/** Lists are asked anew once a second at most, however many documents move at the same time. */
+/** Lists are asked anew once a second at most, and less often while very many documents move at the same time. */
 function useRefresh(): (documentId: string | null) => void {
   const client = useQueryClient();
   useEffect(() => () => clearTimeout(pending), []);
   return (documentId) => {
     if (documentId) void client.invalidateQueries({ queryKey: keys.document(documentId) });
+    events += 1;
     if (pending !== undefined) return;
-    pending = setTimeout(() => {
-      pending = undefined;
-      for (const key of [keys.documents(), keys.knowledgeBases(), ["knowledge-base"], keys.archived()]) {
-        void client.invalidateQueries({ queryKey: key });
-      }
-    }, CALM_MS);
+    pending = setTimeout(
+      () => {
+        pending = undefined;
+        busyUntil = events > MANY_EVENTS ? Date.now() + BUSY_MS : 0;
+        events = 0;
+        for (const key of [keys.documents(), keys.knowledgeBases(), ["knowledge-base"], keys.archived()]) {
+          void client.invalidateQueries({ queryKey: key });
+        }
+      },
+      Date.now() < busyUntil ? BUSY_MS : CALM_MS,
+    );
   };
 }
 
 let pending: ReturnType<typeof setTimeout> | undefined;
+let events = 0;
+let busyUntil = 0;

@@ -13,8 +13,10 @@ import { uploads } from "./uploads";
 import { useAnnouncement } from "./use-announcement";
 import { useUploadManners, useUploads } from "./use-uploads";
 
-/** More lines help nobody: the rest is a number. */
-const MOST_LINES = 40;
+/** Of more files only those that failed, and a few that move, have a line; the rest is a number. */
+const FEW = 20;
+const MOST_FAILED = 40;
+const MOST_MOVING = 6;
 
 /** "Coming in": docked in the sidebar, a float on the rail, a strip above the bottom bar on narrow screens. */
 export function UploadTray() {
@@ -40,7 +42,7 @@ function Tray({ items, done, failed, all }: { items: readonly UploadItem[]; done
   useEffect(() => {
     if (failed > 0) setFolded(false);
   }, [failed]);
-  const shown = inOrder(items).slice(0, MOST_LINES);
+  const shown = linesOf(items);
   const label = isFolded ? t.unfold : t.fold;
   return (
     <section className="tray" aria-label={t.label} data-folded={isFolded || undefined}>
@@ -74,10 +76,13 @@ function Tray({ items, done, failed, all }: { items: readonly UploadItem[]; done
 const startsFolded = (): boolean => typeof window !== "undefined" && window.matchMedia("(max-width: 1119px)").matches;
 
 /** What failed first, then what moves, then who waits. The order within is that of the drop. */
-function inOrder(items: readonly UploadItem[]): readonly UploadItem[] {
+function linesOf(items: readonly UploadItem[]): readonly UploadItem[] {
   const failed: UploadItem[] = [];
   const moving: UploadItem[] = [];
   const waiting: UploadItem[] = [];
   for (const item of items) (item.state.kind === "failed" ? failed : item.state.kind === "queued" ? waiting : moving).push(item);
-  return [...failed, ...moving, ...waiting];
+  if (items.length <= FEW) return [...failed, ...moving, ...waiting];
+  // What is sent moves most; what is done leaves by itself.
+  const sending = moving.filter(({ state }) => state.kind !== "reading" && state.kind !== "done");
+  return [...failed.slice(0, MOST_FAILED), ...(sending.length > 0 ? sending : moving).slice(0, MOST_MOVING)];
 }
