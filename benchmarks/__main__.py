@@ -9,6 +9,7 @@ from benchmarks.handover.handover import measure_handover
 from benchmarks.http.requests import measure_requests
 from benchmarks.lifecycle.moves import measure_lifecycle
 from benchmarks.processing.fairness import measure_fairness
+from benchmarks.processing.small_documents import measure_small_documents
 from benchmarks.processing.throughput import measure_processing
 from benchmarks.report import Report
 from benchmarks.retrieval.quality import measure_retrieval
@@ -21,6 +22,7 @@ MEASURES: dict[str, Callable[[Report], None]] = {
     "start": measure_start,
     "requests": measure_requests,
     "processing": measure_processing,
+    "small-documents": measure_small_documents,
     "fairness": measure_fairness,
     "retrieval": measure_retrieval,
     "search": measure_search,

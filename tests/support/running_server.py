@@ -53,20 +53,22 @@ class RunningServer:
             "MUNIMENT_WORKER_HEARTBEAT": "1",
             **environment,
         }
+        self.python = sys.executable
+        """Set another one to run another checkout."""
         self.process: subprocess.Popen[bytes] | None = None
         self._seen: list[psutil.Process] = []
 
     @property
     def command(self) -> str:
         """Path of `muniment`, for a shell."""
-        return f"{sys.executable} -m muniment"
+        return f"{self.python} -m muniment"
 
     def start(self) -> Self:
         """Start and wait until the output says that it is ready."""
         before = len(self.said)
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "muniment", "serve"],
+                [self.python, "-m", "muniment", "serve"],
                 cwd=self.folder,
                 env=self._environment,
                 stdout=output,
@@ -85,7 +87,7 @@ class RunningServer:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run another command, as in a second terminal."""
         return subprocess.run(
-            [sys.executable, "-m", "muniment", *arguments],
+            [self.python, "-m", "muniment", *arguments],
             cwd=self.folder,
             env=self._environment,
             capture_output=True,
