@@ -150,7 +150,8 @@ class ProcrastinateWorker:
         @app.task(name="processing.run", pass_context=True, retry=RequeuePolicy())
         async def run_document(context: JobContext, run_id: str, organization_id: str) -> None:
             manager = _fair_manager(app)
-            turn = SlotTurn(manager, context.job.queue, UUID(organization_id), context.job.priority)
+            assert context.job.id is not None  # it was claimed
+            turn = SlotTurn(manager, context.job.id, context.job.queue, UUID(organization_id), context.job.priority)
             job = RunJob(UUID(run_id), UUID(organization_id), context.job.queue, turn)
             assert self._handlers is not None  # without handlers, the queues of documents are not served
             await _run_fairly("processing.run", context, manager, turn, partial(self._handlers.run, job))
@@ -160,7 +161,8 @@ class ProcrastinateWorker:
             context: JobContext, artifact_text_id: str, fingerprint: str, organization_id: str
         ) -> None:
             manager = _fair_manager(app)
-            turn = SlotTurn(manager, context.job.queue, UUID(organization_id), context.job.priority)
+            assert context.job.id is not None  # it was claimed
+            turn = SlotTurn(manager, context.job.id, context.job.queue, UUID(organization_id), context.job.priority)
             job = EmbeddingJob(UUID(artifact_text_id), fingerprint, UUID(organization_id), context.job.attempts, turn)
             assert self._handlers is not None
             assert self._handlers.embed is not None  # without it, the queue is not served
@@ -235,7 +237,7 @@ async def _run_fairly(
         try:
             await work()
         finally:
-            await turn.end()
+            turn.end()
 
     try:
         await _run_instrumented(task, context, charged, on_shutdown=WorkerStopping)
