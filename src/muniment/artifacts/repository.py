@@ -6,10 +6,11 @@ Artifacts are inserted once and never overwritten. A second writer gets what the
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, TextClause, and_, bindparam, func, select, text
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
@@ -50,14 +51,6 @@ class NewArtifact:
     paragraphs: Sequence[str]
 
 
-# The rows come as one JSON parameter: a few statements, whatever the number of pages.
-_ADD_PARTS = """
-    INSERT INTO {table} (organization_id, content_hmac, algorithm_version, params_fingerprint, {columns})
-    SELECT :organization_id, :content_hmac, :algorithm_version, :params_fingerprint, {columns}
-      FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS part ({types}) ON CONFLICT DO NOTHING
-"""
-
-
 _PAGES = {
     "page_number": "integer",
     "page_text_uri": "text",
@@ -76,14 +69,21 @@ _PARAGRAPHS = {
 }
 
 
-def _insert_parts_statement(table: str, columns: Mapping[str, str]) -> TextClause:
+_INSERT_PARTS = """
+    INSERT INTO {table} (organization_id, content_hmac, algorithm_version, params_fingerprint, {columns})
+    SELECT :organization_id, :content_hmac, :algorithm_version, :params_fingerprint, {columns}
+      FROM jsonb_to_recordset(CAST(:{table} AS jsonb)) AS part ({types}) ON CONFLICT DO NOTHING
+"""
+
+
+def _insert_parts(table: str, columns: Mapping[str, str]) -> str:
     types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-    return text(_ADD_PARTS.format(table=table, columns=", ".join(columns), types=types))
+    return _INSERT_PARTS.format(table=table, columns=", ".join(columns), types=types)
 
 
-_ADD_PAGES, _ADD_PARAGRAPHS = (
-    _insert_parts_statement("artifact_pages", _PAGES),
-    _insert_parts_statement("artifact_paragraphs", _PARAGRAPHS),
+# The rows of each kind come as one JSON parameter: one statement for a small document, a few for any number of pages.
+_ADD_PARTS = text(
+    f"WITH pages AS ({_insert_parts('artifact_pages', _PAGES)}) {_insert_parts('artifact_paragraphs', _PARAGRAPHS)}"
 )
 
 
@@ -143,13 +143,10 @@ class ArtifactRepository:
     async def _insert(self, key: ArtifactKey, new: NewArtifact) -> TextArtifact | None:
         added = await self._session.scalar(_ADD, {**key.columns, **new.columns})
         if added is not None:
-            await self._add_parts(_ADD_PAGES, key, new.pages)
-            await self._add_parts(_ADD_PARAGRAPHS, key, new.paragraphs)
+            for pages, paragraphs in zip_longest(_batches(new.pages), _batches(new.paragraphs), fillvalue=()):
+                parts = {"artifact_pages": _json_list(pages), "artifact_paragraphs": _json_list(paragraphs)}
+                await self._session.execute(_ADD_PARTS, {**key.columns, **parts})
         return added
-
-    async def _add_parts(self, statement: TextClause, key: ArtifactKey, rows: Sequence[str]) -> None:
-        for batch in _batches(rows):
-            await self._session.execute(statement, {**key.columns, "rows": "[" + ",".join(batch) + "]"})
 
     async def add_missing_diagrams(self, text_id: UUID) -> None:
         """Insert the rows of diagrams found on the pages that do not exist yet."""
@@ -160,6 +157,10 @@ class ArtifactRepository:
         found = _select_parts(ArtifactParagraph, artifact).where(ArtifactParagraph.page_number.in_(page_numbers))
         ordered = found.order_by(ArtifactParagraph.page_number, ArtifactParagraph.paragraph_index)
         return (await self._session.scalars(ordered)).all()
+
+
+def _json_list(rows: Sequence[str]) -> str:
+    return "[" + ",".join(rows) + "]"
 
 
 def _batches(rows: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -19,7 +19,7 @@ from muniment.lifecycle.moves.automatic_revert import AutomaticRevert, Replaceme
 from muniment.lifecycle.rules import Move
 from muniment.lifecycle.status import change_status
 from muniment.processing.pipeline.cleanup import delete_unused_artifact
-from muniment.processing.results.hydration import save_diagrams, save_metrics, save_pages, save_paragraphs
+from muniment.processing.results.hydration import Hydration, save_diagrams, save_metrics, save_pages, save_paragraphs
 from muniment.processing.runs.repository import ClaimedRun, RunRepository, RunSuperseded
 from muniment.processing.runs.tables import StepStatus
 from muniment.storage.db.base import now
@@ -38,18 +38,18 @@ PROCESSED_STATUSES = frozenset({BASIC_COMPLETE, ANALYSIS_COMPLETE})
 log = structlog.get_logger()
 
 
-PublishStep = Callable[[AsyncSession, ClaimedRun, UUID], Awaitable[None]]
+PublishStep = Callable[[AsyncSession, Hydration], Awaitable[None]]
 
 
-async def _add_missing_diagrams(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
-    await ArtifactRepository(session).add_missing_diagrams(artifact_id)
+async def _add_missing_diagrams(session: AsyncSession, hydration: Hydration) -> None:
+    if hydration.has_new_figures:
+        await ArtifactRepository(session).add_missing_diagrams(hydration.artifact_id)
 
 
-_AGGREGATE_DIAGRAMS = "AggregateDiagrams"
 PUBLISH_STEPS: Mapping[str, PublishStep] = {
     "SavePages": save_pages,
     "SaveParagraphs": save_paragraphs,
-    _AGGREGATE_DIAGRAMS: _add_missing_diagrams,
+    "AggregateDiagrams": _add_missing_diagrams,
     "SaveDiagrams": save_diagrams,
     "UpdateMetrics": save_metrics,
 }
@@ -77,9 +77,9 @@ async def publish(work: Work[Service], run: ClaimedRun, artifact_id: UUID, *, ha
 
     `has_diagrams` skips the search for diagrams: they exist already if another document shows this artifact.
     """
-    for name, apply in PUBLISH_STEPS.items():
-        if not (has_diagrams and name == _AGGREGATE_DIAGRAMS):
-            await apply(work.session, run, artifact_id)
+    hydration = await Hydration.find(work.session, run, artifact_id, may_have_figures=not has_diagrams)
+    for apply in PUBLISH_STEPS.values():
+        await apply(work.session, hydration)
 
 
 async def mark_started(work: Work[Service], run: ClaimedRun) -> None:

@@ -6,7 +6,7 @@ Annotations are kept: each is re-anchored to its text, or marked stale if that t
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from sqlalchemy import delete, select, text
@@ -141,9 +141,6 @@ _SAVE_PAGES = text(
 
 # Most documents have no pages yet, and inserting them takes half the time without conflict handling. The fence of the
 # run's transaction excludes other writers.
-_HAS_PAGES = text("SELECT 1 FROM document_pages WHERE document_id = :document_id LIMIT 1")
-
-
 _FIRST_PAGES = text(f"""
     INSERT INTO document_pages (document_id, organization_id, page_number, artifact_page_id)
     SELECT :document_id, :organization_id, a.page_number, a.id FROM {ArtifactPage.__table__} a {_OF_ARTIFACT}
@@ -170,9 +167,6 @@ _PARAGRAPH_POSITIONS = text(f"""
 """)
 
 
-_HAS_ANNOTATED_PARAGRAPHS = text("SELECT 1 FROM document_paragraphs WHERE document_id = :document_id LIMIT 1")
-
-
 # The revision references the artifact too, which is kept as long as the revision can be restored.
 _SAVE_METRICS = text(f"""
     WITH shown AS (
@@ -188,23 +182,67 @@ _SAVE_METRICS = text(f"""
 """)
 
 
-_METHODS = text(f"SELECT methods FROM {_TEXTS} WHERE id = :text_id")
+_KEY = "(a.content_hmac, a.algorithm_version, a.params_fingerprint)"
+_FIND_PARTS = text(f"""
+    SELECT EXISTS (SELECT FROM document_pages WHERE document_id = :document_id),
+           EXISTS (SELECT FROM document_paragraphs WHERE document_id = :document_id),
+           EXISTS (SELECT FROM document_diagrams WHERE document_id = :document_id)
+               OR EXISTS (SELECT FROM {ArtifactDiagram.__table__} a
+                           WHERE {_KEY} = (t.content_hmac, t.algorithm_version, t.params_fingerprint)),
+           CASE WHEN CAST(:may_have_figures AS boolean) THEN EXISTS (
+               SELECT FROM {ArtifactPage.__table__} a
+                WHERE {_KEY} = (t.content_hmac, t.algorithm_version, t.params_fingerprint)
+                  AND jsonb_array_length(a.metrics->'figures') > 0) ELSE false END,
+           t.methods
+      FROM {_TEXTS} t WHERE t.id = :text_id
+""")
 
 
-async def save_pages(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
-    has_pages = await session.scalar(_HAS_PAGES, {"document_id": run.document_id})
-    await session.execute(_SAVE_PAGES if has_pages else _FIRST_PAGES, _values(run, artifact_id))
+@dataclass(frozen=True)
+class Hydration:
+    """A document, the artifact that it is to show, and which parts of the two exist. Most have few, and each kind that
+    is missing saves a statement."""
+
+    run: ClaimedRun
+    artifact_id: UUID
+    has_pages: bool
+    """Whether the document has pages of an earlier result."""
+    has_annotated_paragraphs: bool
+    has_diagrams: bool
+    """Whether the document or the artifact has diagrams already."""
+    has_new_figures: bool
+    """Whether the pages of the artifact have figures that may not be diagrams yet."""
+    methods: Mapping[str, int] | None
+
+    @classmethod
+    async def find(
+        cls, session: AsyncSession, run: ClaimedRun, artifact_id: UUID, *, may_have_figures: bool = True
+    ) -> Self:
+        """Find the parts. Without `may_have_figures`, the pages are not searched for them."""
+        values = {"document_id": run.document_id, "text_id": artifact_id, "may_have_figures": may_have_figures}
+        return cls(run, artifact_id, *(await session.execute(_FIND_PARTS, values)).one())
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Parameters of the statements."""
+        run = self.run
+        return {"document_id": run.document_id, "organization_id": run.organization_id, "text_id": self.artifact_id}
 
 
-async def save_diagrams(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
-    await session.execute(_SAVE_DIAGRAMS, _values(run, artifact_id))
+async def save_pages(session: AsyncSession, hydration: Hydration) -> None:
+    await session.execute(_SAVE_PAGES if hydration.has_pages else _FIRST_PAGES, hydration.values)
 
 
-async def save_metrics(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
+async def save_diagrams(session: AsyncSession, hydration: Hydration) -> None:
+    if hydration.has_diagrams or hydration.has_new_figures:
+        await session.execute(_SAVE_DIAGRAMS, hydration.values)
+
+
+async def save_metrics(session: AsyncSession, hydration: Hydration) -> None:
     """Save the document's counts and its reference to the artifact."""
-    methods = await session.scalar(_METHODS, {"text_id": artifact_id})
-    values = {"document_id": run.document_id, "revision": run.revision, "text_id": artifact_id, "epoch": run.epoch}
-    await session.execute(_SAVE_METRICS, {**values, "method": extraction_method(methods or {})})
+    run, method = hydration.run, extraction_method(hydration.methods or {})
+    values = {"document_id": run.document_id, "revision": run.revision, "epoch": run.epoch}
+    await session.execute(_SAVE_METRICS, {**values, "text_id": hydration.artifact_id, "method": method})
 
 
 def extraction_method(pages_by_method: Mapping[str, int]) -> str:
@@ -215,10 +253,11 @@ def extraction_method(pages_by_method: Mapping[str, int]) -> str:
     return used[0] if len(used) == 1 else "mixed"
 
 
-async def save_paragraphs(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
+async def save_paragraphs(session: AsyncSession, hydration: Hydration) -> None:
     """Re-anchor annotated paragraphs. Other paragraphs have no rows."""
-    if await session.scalar(_HAS_ANNOTATED_PARAGRAPHS, {"document_id": run.document_id}) is None:
+    if not hydration.has_annotated_paragraphs:
         return
+    run, artifact_id = hydration.run, hydration.artifact_id
     of_document = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)
     rows = {_annotated_paragraph(found): found for found in await session.scalars(of_document)}
     hashes = list({paragraph.sha256 for paragraph in rows})
@@ -253,7 +292,3 @@ def _reanchored_row(old: DocumentParagraph, anchored: AnchorResult, stale: int) 
         created_at=old.created_at,
         updated_at=old.updated_at,
     )
-
-
-def _values(run: ClaimedRun, artifact_id: UUID) -> dict[str, Any]:
-    return {"document_id": run.document_id, "organization_id": run.organization_id, "text_id": artifact_id}
