@@ -8,7 +8,7 @@ import os
 import statistics
 import sys
 import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -46,7 +46,7 @@ class Contestant:
     muniment: RunningServer
     server: BenchmarkServer
     rates: list[float] = field(default_factory=list)
-    cpu: Counter[str] = field(default_factory=Counter)
+    cpu: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     commits: int = 0
 
     def run_round(self, first_number: int) -> None:
@@ -58,8 +58,8 @@ class Contestant:
             list(pool.map(kb.upload, files))
         kb.wait_for(DOCUMENTS)
         self.rates.append(DOCUMENTS / (perf_counter() - began))
-        self.cpu.update(_cpu_seconds(self.muniment))
-        self.cpu.subtract(cpu)
+        for name, seconds in _cpu_seconds(self.muniment).items():
+            self.cpu[name] += seconds - cpu.get(name, 0.0)
         self.commits += self._count_commits() - commits
 
     def milliseconds(self, process: str) -> float:
@@ -125,7 +125,7 @@ def _run(python: str) -> Iterator[Contestant]:
 
 def _cpu_seconds(muniment: RunningServer) -> Mapping[str, float]:
     """Return the CPU time so far of each kind of process, with that of its children that have ended."""
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     for process in muniment.everybody:
         with suppress(psutil.Error):
             command, times = " ".join(process.cmdline()), process.cpu_times()

@@ -306,7 +306,7 @@ QUERIES: dict[str, Query] = {
     "LedgerRepository.mark_done": lambda s, w: LedgerRepository(s).mark_done([w.deletion_id], DeletionOutcome.DELETED),
     "LedgerRepository.mark_failed": lambda s, w: LedgerRepository(s).mark_failed(w.deletion_id, "test"),
     "LedgerRepository.list_reservations": lambda s, w: LedgerRepository(s).list_reservations([w.gone_id]),
-    "LedgerRepository.list_reserved_below": lambda s, w: LedgerRepository(s).list_reserved_below(f"{w.kb_id}/"),
+    "LedgerRepository.list_reserved": lambda s, w: LedgerRepository(s).list_reserved(f"{w.kb_id}/", w.gone_id),
     "LedgerRepository.release_below": lambda s, w: LedgerRepository(s).release_below(f"{w.kb_id}/", w.gone_id),
     "LedgerRepository.release_reservations": lambda s, w: LedgerRepository(s).release_reservations(w.gone_id),
     "LedgerRepository.summarize": lambda s, w: LedgerRepository(s).summarize([w.gone_id]),

@@ -81,7 +81,7 @@ FOR_SERVICE |= {
 FOR_SERVICE |= {name for name in QUERIES if name.startswith("LedgerRepository.re")}
 FOR_SERVICE |= {
     "LedgerRepository.make_due",
-    "LedgerRepository.list_reserved_below",
+    "LedgerRepository.list_reserved",
     "IntentRepository.delete_completed",
 }
 FOR_SERVICE |= {"HeadRepository.add_once", "KeyRepository.add_once"}

@@ -12,7 +12,7 @@ import pytest
 
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.db.advisory_locks import AdvisoryLocks
+from muniment.storage.db.advisory_locks import AdvisoryLocks, LockGroup
 from muniment.storage.db.base import new_id, now
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.tasks.port import READING
@@ -59,11 +59,10 @@ class SlowLocks(AdvisoryLocks):
     pause = Pause()
 
     @asynccontextmanager
-    async def try_acquire(self, name: str, *, is_shared: bool = False) -> AsyncIterator[bool]:
-        if is_shared:
-            await self.pause()
-        async with super().try_acquire(name, is_shared=is_shared) as is_ours:
-            yield is_ours
+    async def open_group(self) -> AsyncIterator[LockGroup]:
+        await self.pause()  # before the first lock of the run, which is that of its document
+        async with super().open_group() as group:
+            yield group
 
 
 @asynccontextmanager

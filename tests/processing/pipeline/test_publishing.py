@@ -10,6 +10,7 @@ from sqlalchemy import Connection, event
 
 from muniment.processing.pipeline.graph import NODES
 from muniment.processing.pipeline.publishing import PUBLISH_STEPS
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import FAST, READING
 from tests.processing.worker_fixture import WorkerFixture
@@ -50,6 +51,16 @@ async def test_only_the_completing_transaction_touches_the_parts_of_a_document(
     [publishing] = [statements for statements in transactions if DOCUMENT_PARTS.search(" ".join(statements))]
     assert {match[1] for match in DOCUMENT_PARTS.finditer(" ".join(publishing))} == {"pages", "paragraphs", "diagrams"}
     assert any(re.search(r"UPDATE document_processing_runs\s+SET status", statement) for statement in publishing)
+
+
+async def test_a_document_without_figures_costs_no_statement_on_diagrams(worker_env: WorkerFixture) -> None:
+    worker_env.reader.pages = [ExtractedPage(1, "Only text.", ExtractionMethod.TEXT)]
+    document_id = await worker_env.document()
+    with recorded_transactions(worker_env.database) as transactions:
+        await worker_env.process(document_id)
+    written = [statement for statements in transactions for statement in statements if "INSERT" in statement]
+    assert any("document_pages" in statement for statement in written)
+    assert not any("_diagrams" in statement for statement in written)
 
 
 def test_publish_steps_have_the_order_of_their_nodes() -> None:

@@ -141,6 +141,20 @@ async def test_many_names_are_held_at_once(locks: AdvisoryLocks, others: Advisor
     assert all([await is_free(others, name) for name in names])
 
 
+async def test_a_group_holds_all_its_locks_until_its_end(
+    locks: AdvisoryLocks, others: AdvisoryLocks, seed: Seed
+) -> None:
+    async with others.try_acquire("c"), locks.open_group() as group:
+        assert await group.try_add("a")
+        assert await group.try_add("b", is_shared=True)
+        assert not await group.try_add("c")
+        assert seed.one(HELD) == 3, "both on one connection, and that of the others"
+        assert not await is_free(others, "a")
+        assert not await is_free(others, "b")
+    assert await is_free(others, "a")
+    assert await is_free(others, "b")
+
+
 async def test_of_many_at_once_one_gets_it(locks: AdvisoryLocks, others: AdvisoryLocks) -> None:
     done = asyncio.Event()
     answers: list[bool] = []

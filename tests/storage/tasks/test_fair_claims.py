@@ -16,7 +16,7 @@ from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import FAST, READING, GiveUpSlot, RetryLater, RunJob, RunRequest
 from muniment.storage.tasks.procrastinate import worker
 from muniment.storage.tasks.procrastinate.connector import build_queue_app
-from muniment.storage.tasks.procrastinate.job_manager import GUESTS, FairJobManager
+from muniment.storage.tasks.procrastinate.job_manager import GUEST_SECONDS, GUESTS, FairJobManager
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from tests.support.cluster import service_login
 from tests.support.jobs import Enqueuer, RecordingHandler, running_worker, wait_until
@@ -217,6 +217,15 @@ async def test_a_guest_has_no_slot_while_others_have(claims: Claims, queue: Enqu
     guest = await others[0].enqueue()
     assert await claims.next(is_guest=True) == guest
     assert await claims.next() == second
+
+
+async def test_searches_for_guests_keep_a_distance(claims: Claims, queue: Enqueuer) -> None:
+    await queue.enqueue()
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    await asyncio.gather(*(claims.next(is_guest=True) for _ in range(4)))
+    assert loop.time() - began >= 3 * GUEST_SECONDS * 0.99  # clocks of two kinds
+    assert await claims.next() is not None, "an ordinary search does not wait for them"
 
 
 async def test_concurrent_claims_give_two_organizations_one_slot_each(

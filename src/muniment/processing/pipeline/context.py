@@ -4,7 +4,7 @@ The graph state carries ids and numbers only; everything else is in the context.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 from uuid import UUID
@@ -21,7 +21,7 @@ from muniment.processing.sandbox.client import FileReader
 from muniment.search.external_index.copier import IndexCopier
 from muniment.search.indexing.chunking import SourcePage
 from muniment.search.indexing.repository import InstalledModels
-from muniment.storage.db.advisory_locks import AdvisoryLocks
+from muniment.storage.db.advisory_locks import AdvisoryLocks, LockGroup
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import Ledger
@@ -149,6 +149,8 @@ class RunContext:
     record: DocumentRecord
     turn: Turn = field(default_factory=UnlimitedTurn)
     pending: PendingWrites = field(default_factory=PendingWrites)
+    locks: LockGroup | None = None
+    """Locks that the run holds until it ends."""
 
     @property
     def original(self) -> Original:
@@ -203,11 +205,15 @@ class RunContext:
 
     @asynccontextmanager
     async def compute_lock(self, name: str) -> AsyncIterator[None]:
-        """Hold the lock of a computation, or raise `RetryLater` if another worker is computing the same.
+        """Hold the lock of a computation at least for the block, or raise `RetryLater` if another worker is computing
+        the same. A run holds it until it ends, because releasing it earlier would be a round trip of its own.
 
         Waiting in the queue leaves the slot to other runs; the next attempt finds the result.
         """
-        async with self.services.locks.try_acquire(name) as acquired:
-            if not acquired:
+        async with AsyncExitStack() as opened:
+            locks = self.locks
+            if locks is None:
+                locks = await opened.enter_async_context(self.services.locks.open_group())
+            if not await locks.try_add(name):
                 raise RetryLater(LOCKED_RETRY_SECONDS)
             yield

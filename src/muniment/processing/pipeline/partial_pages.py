@@ -39,6 +39,8 @@ class PartialPages:
     key: ArtifactKey
     step: str
     _stored_keys: Sequence[str] = ()
+    _has_reservations: bool = True
+    """Whether there may be reservations to discard. False once none was found, until a part is stored."""
     _unsaved: list[ExtractedPage] = field(default_factory=list)
     _saved_at: float = field(default_factory=time.monotonic)
 
@@ -55,7 +57,9 @@ class PartialPages:
     async def find(self, work: Work[Service]) -> None:
         """Find what earlier runs of this organization have stored. The ledger knows, so that most runs need not ask the
         object store."""
-        self._stored_keys = await LedgerRepository(work.session).list_reserved_below(self.prefix)
+        reserved = await LedgerRepository(work.session).list_reserved(self.prefix, self.context.run.document_id)
+        self._has_reservations = bool(reserved)
+        self._stored_keys = [key for key in reserved if key.startswith(self.prefix)]
 
     async def load(self) -> Sequence[ExtractedPage]:
         """Return the pages that were found, from page 1 on and without gaps."""
@@ -92,6 +96,7 @@ class PartialPages:
             return
         run, record = self.context.run, self.context.record
         object_key = f"{self.prefix}{self._unsaved[0].number:07}-{new_id()}"
+        self._has_reservations = True
         async with self.context.progress_transaction(self.step) as work:
             await reserve(work, object_key, kb_id=record.kb_id, document_id=run.document_id)
         await self.context.services.objects.put(object_key, _pack(self._unsaved))
@@ -103,7 +108,8 @@ class PartialPages:
 
         Also those of this document with another variant: its run may have begun before the options were changed.
         """
-        await LedgerRepository(work.session).release_below(self.prefix, self.context.run.document_id)
+        if self._has_reservations:
+            await LedgerRepository(work.session).release_below(self.prefix, self.context.run.document_id)
 
 
 def _pack(pages: Sequence[ExtractedPage]) -> bytes:

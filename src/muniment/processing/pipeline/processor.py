@@ -172,25 +172,23 @@ class RunProcessor:
         try:
             # Shared with other workers of this document. A purge waits for all of them before it proves the document
             # gone: each write outside PostgreSQL follows a fence passed under this lock (docs/design.md#document-lock).
-            async with self._services.locks.try_acquire(
-                document_lock_name(run.document_id), is_shared=True
-            ) as acquired:
-                if not acquired:
+            async with self._services.locks.open_group() as locks:
+                if not await locks.try_add(document_lock_name(run.document_id), is_shared=True):
                     raise RetryLater(DOCUMENT_LOCKED_RETRY_SECONDS)
-                await self._invoke_graph(run, record, turn)
+                await self._invoke_graph(RunContext(self._services, run, record, turn, locks=locks))
         except (GiveUpSlot, RetryLater, Unavailable, asyncio.CancelledError) as reason:
             # Back to the queue. A run that stays `in_progress` was left by a worker that died.
             await run_to_completion(self._requeue(run, reason))
             raise
 
-    async def _invoke_graph(self, run: ClaimedRun, record: DocumentRecord, turn: Turn) -> None:
+    async def _invoke_graph(self, context: RunContext) -> None:
         try:
-            await self._graph.ainvoke({}, context=RunContext(self._services, run, record, turn))
+            await self._graph.ainvoke({}, context=context)
         except PASS_THROUGH_ERRORS:
             raise
         except Exception as reason:
             # Failing the run failed too. Without a retry it would stay in progress until the nightly reconciliation.
-            retry_internal_error(run, reason)
+            retry_internal_error(context.run, reason)
             raise
 
     async def _requeue(self, run: ClaimedRun, reason: BaseException) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import text
@@ -28,6 +29,19 @@ def document_lock_name(document_id: UUID) -> str:
     return f"document {document_id}"
 
 
+@dataclass(frozen=True)
+class LockGroup:
+    """Locks held on one connection, which are released together."""
+
+    _connection: AsyncConnection
+
+    async def try_add(self, name: str, *, is_shared: bool = False) -> bool:
+        """Try to acquire another lock for as long as the others. One that the group has already is acquired again."""
+        with translate_database_errors():
+            statement = _TRY_LOCK_SHARED if is_shared else _TRY_LOCK
+            return bool(await self._connection.scalar(statement, {"name": name}))
+
+
 class AdvisoryLocks:
     """Session locks in PostgreSQL. They are tried, never waited for: a waiting slot of a worker does no work."""
 
@@ -47,10 +61,14 @@ class AdvisoryLocks:
 
         Any number of callers can hold a shared lock at the same time, as long as nobody holds it exclusively.
         """
+        async with self.open_group() as group:
+            yield await group.try_add(name, is_shared=is_shared)
+
+    @asynccontextmanager
+    async def open_group(self) -> AsyncIterator[LockGroup]:
+        """Open a group of locks, which are released at the end of the block."""
         async with self._connection() as connection:
-            with translate_database_errors():
-                is_acquired = await connection.scalar(_TRY_LOCK_SHARED if is_shared else _TRY_LOCK, {"name": name})
-            yield bool(is_acquired)
+            yield LockGroup(connection)
 
     @asynccontextmanager
     async def try_acquire_many(self, names: Sequence[str], *, within_seconds: float) -> AsyncIterator[set[str]]:

@@ -146,9 +146,11 @@ class LedgerRepository:
         )
         return [(document_id, target) for document_id, target in found if document_id is not None]
 
-    async def list_reserved_below(self, prefix: str) -> Sequence[str]:
-        """Return the reserved objects below this prefix that no attempt to delete them has begun for, sorted by key."""
-        reserved = select(LedgerEntry.target).where(*_IS_RESERVED, _is_below(prefix), LedgerEntry.attempts == 0)
+    async def list_reserved(self, prefix: str, document_id: UUID) -> Sequence[str]:
+        """Return the reserved objects below this prefix or of this document that no attempt to delete them has begun
+        for, sorted by key."""
+        is_named = or_(_is_below(prefix), LedgerEntry.document_id == document_id)
+        reserved = select(LedgerEntry.target).where(*_IS_RESERVED, is_named, LedgerEntry.attempts == 0)
         return sorted(await self._session.scalars(reserved))
 
     async def release_below(self, prefix: str, document_id: UUID) -> Sequence[UUID]:
