@@ -126,6 +126,7 @@ def _second_revision(world: World) -> Document:
 def _new_upload(world: World) -> Upload:
     document_id = new_id()
     return Upload(
+        id=new_id(),
         organization_id=world.organization_id,
         kb_id=world.kb_id,
         document_id=document_id,
