@@ -73,8 +73,8 @@ export function SearchPage() {
       <div className={`grid min-h-0 flex-1 ${isWide && current ? "grid-cols-[minmax(0,1fr)_400px]" : "grid-cols-[minmax(0,1fr)]"}`}>
         <div className="min-h-0 px-2 pb-8 md:overflow-auto md:px-4">
           {data && state.mode !== "text" && data.mode === "text" && hasQuestion && <Banner tone="warn" title={t.wordsOnly} className="mx-2 mt-3" />}
-          {hasQuestion && data && (data.passages_without_vectors ?? 0) > 0 && (
-            <p className="mx-2 mt-3 text-12 text-ink-3">{t.withoutVectors(data.passages_without_vectors ?? 0)}</p>
+          {hasQuestion && data && data.passages_without_vectors > 0 && (
+            <p className="mx-2 mt-3 text-12 text-ink-3">{t.withoutVectors(data.passages_without_vectors)}</p>
           )}
           {!hasQuestion && <Empty icon="search" title={t.start.title} text={t.start.text} />}
           {hasQuestion && error && !data ? <Failure error={error} onRetry={() => void refetch()} /> : null}

@@ -8,7 +8,7 @@ export type OrganizationChoice = Schemas["OrganizationChoice"];
 export type Status = Schemas["Status"];
 export type StatusCounts = Schemas["StatusCounts"];
 export type DocumentType = Schemas["DocumentType"];
-export type Document = Schemas["DocumentRead"] & Indexed;
+export type Document = Schemas["DocumentRead"];
 export type DocumentCreated = Schemas["DocumentCreated"] | Schemas["DocumentCreatedAfterAutoClear"];
 export type Replaced = Schemas["ReplacedRead"];
 export type Moved = Schemas["DocumentStatusRead"];
@@ -29,7 +29,7 @@ export type ParagraphNotes = Schemas["ParagraphAnnotations"];
 export type DiagramNotes = Schemas["DiagramAnnotations"];
 export type Hit = Schemas["HitRead"];
 export type SearchMode = Schemas["SearchMode"];
-export type SearchAnswer = Schemas["SearchRead"] & { passages_without_vectors?: number };
+export type SearchAnswer = Schemas["SearchRead"];
 export type FileFormat = Schemas["FileFormat"];
 export type SearchSort = Schemas["SearchSort"];
 export type MatchedBy = Schemas["MatchedBy"];
@@ -64,12 +64,6 @@ export type QueueNumbers = Schemas["QueueRead"];
 export type Savings = Schemas["SavingsRead"];
 export type Reconciliation = Schemas["ReconcileRead"];
 export type Readiness = Schemas["Readiness"];
-
-/** How far a document can be searched by meaning. Servers that embed before they complete a document do not say. */
-interface Indexed {
-  passages?: number | null;
-  passages_embedded?: number | null;
-}
 
 /** Every list of the API. */
 export interface Page<Item> {
