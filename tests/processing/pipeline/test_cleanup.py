@@ -1,6 +1,5 @@
 """What a failed or cancelled run wrote is deleted at once, and documents that are too large write nothing."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,19 +50,15 @@ async def test_a_text_pack_without_its_rows_is_deleted(worker_env: WorkerFixture
     assert await left(worker_env) == {}
 
 
-class HookedEmbedder(LetterEmbedder):
-    """Does something when the text has been stored and is to be indexed."""
+class RefusingEmbedder(LetterEmbedder):
+    """Refuses when the text has been stored and is split."""
 
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        await self.hook()
-        return await super().embed(texts)
-
-    async def hook(self) -> None:
+    def count_tokens(self, text: str) -> int:
         raise Unreadable(UnreadableCode.CORRUPT, "It cannot be indexed.")
 
 
 async def test_a_run_that_fails_after_its_text_was_stored_leaves_nothing(worker_env: WorkerFixture) -> None:
-    worker_env.embedder = HookedEmbedder()
+    worker_env.embedder = RefusingEmbedder()
     await worker_env.process(await worker_env.document())
     assert error_code(worker_env) == "corrupt"
     assert await left(worker_env) == {}
@@ -73,7 +68,7 @@ async def test_a_text_that_another_document_shows_is_kept(worker_env: WorkerFixt
     await worker_env.process(await worker_env.document())
     before = await left(worker_env)
     worker_env.seed.execute("DELETE FROM artifact_indexes")
-    worker_env.embedder = HookedEmbedder()
+    worker_env.embedder = RefusingEmbedder()
     await worker_env.process(await worker_env.document())
     assert error_code(worker_env) == "corrupt"
     after = await left(worker_env)

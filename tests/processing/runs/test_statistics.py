@@ -63,6 +63,7 @@ async def test_the_queue_is_counted_hour_by_hour_over_all_organizations(
         "running": 1,
         "done_last_day": 2,
         "failed_last_day": 1,
+        "embedding": {"passages": 0, "oldest_seconds": 0, "error": None},
     }
 
 
