@@ -55,6 +55,18 @@ _CHUNKS = """
       FROM bench_vectors v JOIN bench_documents d ON d.number = v.number / %(chunks)s
       JOIN bench_texts t ON t.number = v.number %% %(texts)s
 """
+_TERMS = """
+    WITH lexicons AS (
+        INSERT INTO artifact_lexicons (artifact_text_id, fingerprint, organization_id, analysis_version, language,
+               total_length, vocabulary)
+        SELECT id, %(fingerprint)s, %(organization)s, 1, 'english', %(chunks)s::integer * (%(words)s::integer + 1), ' '
+          FROM bench_documents WHERE number >= %(first)s
+    )
+    INSERT INTO artifact_terms (artifact_text_id, fingerprint, chunk_index, organization_id, language, length, tsv)
+    SELECT d.id, %(fingerprint)s, v.number %% %(chunks)s, %(organization)s, 'english', %(words)s::integer + 1, t.tsv
+      FROM bench_vectors v JOIN bench_documents d ON d.number = v.number / %(chunks)s
+      JOIN bench_texts t ON t.number = v.number %% %(texts)s
+"""
 
 
 @dataclass
@@ -86,6 +98,7 @@ class SyntheticCorpus:
             "model": self.dataset.embedder.model,
             "chunks": self.chunks_of_a_document,
             "texts": TEXTS,
+            "words": WORDS,
             "first": self.size // self.chunks_of_a_document,
         }
         definition = self.dataset.seed.one("SELECT pg_get_indexdef(%s::regclass)", INDEX)
@@ -102,10 +115,11 @@ class SyntheticCorpus:
                 for piece in self._vectors(self.size, size):
                     copy.write(piece)
             connection.execute(_CHUNKS, given)
+            connection.execute(_TERMS, given)
             connection.execute("SET maintenance_work_mem = '3GB'")
             connection.execute(definition)
         self.size = size
-        self._run("VACUUM ANALYZE artifact_chunks, artifact_indexes, documents")
+        self._run("VACUUM ANALYZE artifact_chunks, artifact_terms, artifact_lexicons, artifact_indexes, documents")
 
     def question(self, kbs: int, *, is_foreign: bool) -> tuple[Sequence[UUID], Sequence[float]]:
         """Return some knowledge bases, and a vector near a subject of one of them, or one that only others have."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from muniment.search.indexing.lexical_form import make_lexical_form
 from muniment.storage.db.base import new_id
 from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 from tests.support.seed import Person, Seed
@@ -108,15 +109,57 @@ class PassagesFixture:
     ) -> None:
         of_index = {"artifact_text_id": text_id, "fingerprint": model.fingerprint, "organization_id": organization_id}
         self.seed.insert("artifact_indexes", **of_index, language=language, total_chunks=len(passages))
+        self.terms(text_id, organization_id, [passage.text for passage in passages], language=language, model=model)
         for number, passage in enumerate(passages):
             self.seed.execute(
                 """INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number,
-                       chunk_index, start_char, end_char, text, language, tsv, embedding)
-                   VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, to_tsvector(%s::regconfig, %s), %s::halfvec)""",
+                       chunk_index, start_char, end_char, text, embedding)
+                   VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s::halfvec)""",
                 *(organization_id, text_id, model.fingerprint, model.model, passage.page, number, passage.start),
-                *(passage.start + len(passage.text), passage.text, language, language, passage.text),
+                *(passage.start + len(passage.text), passage.text),
                 str(passage.vector[: model.dimensions]),
             )
+
+    def terms(
+        self,
+        text_id: UUID,
+        organization_id: UUID,
+        texts: Sequence[str],
+        *,
+        language: str = "english",
+        model: IndexingVariant = MODEL,
+    ) -> None:
+        """Add the lexical form of an index."""
+        form = make_lexical_form(texts, language)
+        key = {"artifact_text_id": text_id, "fingerprint": model.fingerprint, "organization_id": organization_id}
+        self.seed.insert(
+            "artifact_lexicons",
+            **key,
+            analysis_version=form.version,
+            language=language,
+            total_length=form.total_length,
+            vocabulary=form.vocabulary,
+        )
+        for number, passage in enumerate(form.passages):
+            self.seed.insert(
+                "artifact_terms",
+                **key,
+                chunk_index=number,
+                language=language,
+                length=passage.length,
+                tsv=passage.literal,
+            )
+
+    def old_form(self, document_id: UUID) -> None:
+        """Turn the index of a document into one that a worker of the previous version has written."""
+        text_id = self.seed.one("SELECT artifact_text_id FROM documents WHERE id = %s", document_id)
+        self.seed.execute(
+            """UPDATE artifact_chunks c SET language = x.language::regconfig,
+                      tsv = to_tsvector(x.language::regconfig, c.text)
+                 FROM artifact_lexicons x WHERE c.artifact_text_id = %s AND x.artifact_text_id = c.artifact_text_id""",
+            text_id,
+        )
+        self.seed.execute("DELETE FROM artifact_lexicons WHERE artifact_text_id = %s", text_id)
 
     def layout(self, document_id: UUID, page: int, text: str) -> None:
         """Add boxes for the words of this page on one line: ten points wide per character."""
@@ -162,15 +205,27 @@ class PassagesFixture:
                    SELECT gen_random_uuid(), organization_id, kb_id, id::text, id::text, 'other', 'completed', 1, 1,
                           'application/pdf', kb_id || '/' || id || '/1/original', 1, '0', content_hmac, owner_id, id
                      FROM given, texts
-               )
-               INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number,
-                       chunk_index, start_char, end_char, text, language, tsv, embedding)
-               SELECT organization_id, artifact_text_id, fingerprint, %s, 1, number, 0, 10, words, 'english',
-                      to_tsvector('english', words), embedding
-                 FROM indexes, generate_series(0, total_chunks - 1) AS number,
-                      LATERAL (SELECT 'common rare' || hashtext(artifact_text_id::text || number) %% 5000 AS words),
+               ), lexicons AS (
+                   INSERT INTO artifact_lexicons (artifact_text_id, fingerprint, organization_id, analysis_version,
+                       language, total_length, vocabulary)
+                   SELECT artifact_text_id, fingerprint, organization_id, 1, 'english', 2 * total_chunks, ' common '
+                     FROM indexes
+               ), chunks AS (
+                   INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number,
+                       chunk_index, start_char, end_char, text, embedding)
+                   SELECT organization_id, artifact_text_id, fingerprint, %s, 1, number, 0, 10, words, embedding
+                     FROM indexes, generate_series(0, total_chunks - 1) AS number,
+                      LATERAL (
+                          SELECT 'common rare' || abs(hashtext(artifact_text_id::text || number)) %% 5000 AS words
+                      ),
                       LATERAL (SELECT array_agg(random() - 0.5 + 0 * i)::real[]::halfvec AS embedding
-                                 FROM generate_series(1, %s) AS i WHERE (artifact_text_id, number) IS NOT NULL)""",
+                                 FROM generate_series(1, %s) AS i WHERE (artifact_text_id, number) IS NOT NULL)
+                   RETURNING *
+               )
+               INSERT INTO artifact_terms (artifact_text_id, fingerprint, chunk_index, organization_id, language,
+                       length, tsv)
+               SELECT artifact_text_id, fingerprint, chunk_index, organization_id, 'english', 2,
+                      to_tsvector('simple', text) FROM chunks""",
             *(owner.organization_id, kb_id, owner.id, MODEL.fingerprint, documents, chunks),
             *(MODEL.model, MODEL.dimensions),
         )

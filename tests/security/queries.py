@@ -1,6 +1,6 @@
 """Every query of every repository, aimed at the data of a `World`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -47,12 +47,16 @@ from muniment.reconcile.object_references import ObjectReferenceRepository
 from muniment.reconcile.overdue import OverdueRepository
 from muniment.reconcile.report import Report, ReportRepository
 from muniment.search.external_index.state import IndexStateRepository
+from muniment.search.indexing.lexical_form import LexicalForm, LexicalFormRepository, OutdatedIndex, make_lexical_form
 from muniment.search.indexing.partial_vectors import PartialVectorRepository
 from muniment.search.indexing.repository import IndexRepository, NewIndex
 from muniment.search.indexing.vectors import VectorRepository
-from muniment.search.query.lexical.repository import LexicalRepository
+from muniment.search.query.lexical.repository import LexicalHit, LexicalRepository
+from muniment.search.query.lexical.spelling import SpellingRepository
+from muniment.search.query.lexical.terms import make_language_query
+from muniment.search.query.parser import parse_query
 from muniment.search.query.repository import SearchRepository
-from muniment.search.query.request import LanguageQuery, SearchScope, parse_query
+from muniment.search.query.request import SearchScope
 from muniment.search.query.within_document import DocumentSearchRepository
 from muniment.search.saved.repository import SavedSearchRepository
 from muniment.storage.db.base import FIRST_ID, new_id, now
@@ -162,9 +166,12 @@ def _paragraph(world: World) -> ArtifactParagraph:
     return ArtifactParagraph(id=world.artifact_id, page_number=1, paragraph_index=1, paragraph_text_sha256="0")
 
 
-def _scope(world: World) -> SearchScope:
-    query = LanguageQuery("english", f"'{SECRET}'", f"'{SECRET}'", None, None, 1)
-    return SearchScope(MODEL, [world.kb_id], [query])
+def _scope(world: World, typed: str = SECRET) -> SearchScope:
+    return SearchScope(MODEL, [world.kb_id], [make_language_query(parse_query(typed), "english", 1)])
+
+
+async def _rank(session: AsyncSession, world: World) -> Sequence[LexicalHit]:
+    return (await LexicalRepository(session).rank(_scope(world), limit=10)).hits
 
 
 def _candidate(world: World) -> Candidate:
@@ -182,8 +189,16 @@ def _vectors(session: AsyncSession, world: World) -> VectorRepository:
     return VectorRepository(session, world.indexed_text_id, MODEL.fingerprint)
 
 
+def _outdated(world: World) -> OutdatedIndex:
+    return OutdatedIndex(world.indexed_text_id, MODEL.fingerprint, world.organization_id, "english")
+
+
+def _lexical_form() -> LexicalForm:
+    return make_lexical_form([SECRET], "english")
+
+
 def _new_index(world: World) -> NewIndex:
-    return NewIndex(world.artifact_id, world.organization_id, MODEL, "simple", [])
+    return NewIndex(world.artifact_id, world.organization_id, MODEL, [], make_lexical_form([], "simple"))
 
 
 def _indexed(world: World) -> IndexedDocument:
@@ -376,7 +391,10 @@ QUERIES: dict[str, Query] = {
     "SearchRepository.build_language_queries": lambda s, w: SearchRepository(s).build_language_queries(
         MODEL, [w.kb_id], parse_query(SECRET)
     ),
-    "LexicalRepository.match": lambda s, w: LexicalRepository(s).match(_scope(w), limit=10),
+    "LexicalRepository.rank": lambda s, w: _rank(s, w),
+    "SpellingRepository.correct": lambda s, w: SpellingRepository(s).correct(
+        _scope(w, f"{SECRET}x"), parse_query(f"{SECRET}x"), [(1, 0)]
+    ),
     "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)]),
     "SearchRepository.load_passages": lambda s, w: SearchRepository(s).load_passages(MODEL, [(w.indexed_id, 0)]),
     "SearchRepository.list_uploaders": lambda s, w: SearchRepository(s).list_uploaders(),
@@ -397,6 +415,10 @@ QUERIES: dict[str, Query] = {
     "IndexRepository.activate": lambda s, _: IndexRepository(s).activate(MODEL.fingerprint),
     "IndexRepository.find": lambda s, w: IndexRepository(s).find(w.indexed_text_id, MODEL.fingerprint),
     "IndexRepository.add_once": lambda s, w: IndexRepository(s).add_once(_new_index(w)),
+    "LexicalFormRepository.add": lambda s, w: LexicalFormRepository(s).add(_outdated(w).key, _lexical_form()),
+    "LexicalFormRepository.replace": lambda s, w: LexicalFormRepository(s).replace(_outdated(w).key, _lexical_form()),
+    "LexicalFormRepository.lock_outdated": lambda s, _: LexicalFormRepository(s).lock_outdated(),
+    "LexicalFormRepository.list_texts": lambda s, w: LexicalFormRepository(s).list_texts(_outdated(w)),
     "PartialVectorRepository.list_": lambda s, w: _partial_vectors(s, w).list_(),
     "PartialVectorRepository.delete": lambda s, w: _partial_vectors(s, w).delete(),
     "PassageCountRepository.list_": lambda s, w: PassageCountRepository(s).list_([w.indexed_id]),
@@ -477,7 +499,6 @@ OPEN = {
     "SignInRepository.record_failure": "written before anybody is known, about hashes of emails and addresses",
     "SignInRepository.reset_failures": "written when somebody has signed in, about the hash of their own email",
     "SearchRepository.find_active_model": "the same for everybody: which model the installation searches with",
-    "SearchRepository.list_matching_words": "compares words that the caller gives with words that the caller gives",
     "UserRepository.has_own_password": "names nobody: it answers about the caller's own account and no other",
     "UserRepository.lock_credentials": "waits for a lock and returns nothing",
     "UserRepository.hold_credentials": "waits for a lock and returns nothing",

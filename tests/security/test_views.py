@@ -11,7 +11,7 @@ from muniment.storage.db.work import Database
 from tests.security.world import MODEL, SECRET, World, a_world
 from tests.support.seed import Seed
 
-OWNER_VIEWS = ("passages", "passage_vectors", "indexed_documents")
+OWNER_VIEWS = ("passages", "passage_vectors", "indexed_documents", "lexical_documents")
 INVOKER_VIEWS = {
     "knowledge_base_document_counts": {APP_LOGIN, SERVICE_LOGIN},
     "open_handovers": {APP_LOGIN, SERVICE_LOGIN},

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from muniment.audit.signing import Signer
 from muniment.processing.runs.repository import ClaimedRun
+from muniment.search.analysis.analyzer import analyze
 from muniment.storage.db.base import new_id, now
 from muniment.storage.vectors.port import IndexingVariant
 from tests.support.seed import SIGNING_KEY, Person, Seed
@@ -228,8 +229,11 @@ def _add_passage(seed: Seed, world: World) -> None:
     }
     seed.insert("artifact_indexes", **index, language="english", total_chunks=1)
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 6, "text": SECRET}
-    words = {"language": "english", "tsv": f"'{SECRET}':1", "embedding": "[1,0,0]"}
-    seed.insert("artifact_chunks", **index, model=MODEL.model, **place, **words)
+    seed.insert("artifact_chunks", **index, model=MODEL.model, **place, embedding="[1,0,0]")
+    lexicon = {"analysis_version": 0, "language": "english", "total_length": 1, "vocabulary": f" {SECRET} "}
+    seed.insert("artifact_lexicons", **index, **lexicon)
+    term = "".join(token.term for token in analyze(SECRET, "english"))
+    seed.insert("artifact_terms", **index, chunk_index=0, language="english", length=1, tsv=f"'{term}':1")
     seed.insert("artifact_vectors", **index, model=MODEL.model, chunk_index=0, embedding="[1,0,0]")
     seed.insert("partial_vectors", **index, first_chunk=0, vectors=bytes(2 * MODEL.dimensions))
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}

@@ -23,6 +23,7 @@ from muniment.lifecycle.proof.prover import ReceiptSweep
 from muniment.reconcile.runner import NightlyReconcile
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.search.indexing.backlog import EmbeddingBacklogSweep
+from muniment.search.indexing.lexical_rebuild import LexicalRebuild
 from muniment.search.indexing.partial_vectors import delete_abandoned_vectors
 from muniment.search.indexing.vector_move import VectorMove
 from muniment.settings import Settings
@@ -63,6 +64,7 @@ def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[Periodi
         PeriodicTask("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.external_index).sweep),
         PeriodicTask("index.embedding_backlog", "*/15 * * * * *", EmbeddingBacklogSweep(stores.database).sweep),
         PeriodicTask("index.move_vectors", "30 * * * * *", VectorMove(stores.database).run, NIGHTLY),
+        PeriodicTask("index.rebuild_terms", "20 * * * * *", LexicalRebuild(stores.database).run, NIGHTLY),
         PeriodicTask("index.forget_partial", "40 47 * * * *", partial(delete_abandoned_vectors, stores.database)),
         PeriodicTask("archive.hand_over", "*/10 * * * * *", handovers.sweep),
         PeriodicTask("archive.expire", "15 */2 * * * *", dead_letters.expire),

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
+    BigInteger,
     Computed,
     ForeignKey,
     ForeignKeyConstraint,
@@ -105,6 +106,59 @@ class ArtifactVector(Table):
     """The signs of the embedding: a few bytes that a first, coarse comparison reads instead of the whole vector."""
 
 
+class ArtifactLexicon(Table):
+    """The lexical form of an index: how its passages were analyzed. An index without one has the old form."""
+
+    __tablename__ = "artifact_lexicons"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["artifact_text_id", "fingerprint"],
+            ["artifact_indexes.artifact_text_id", "artifact_indexes.fingerprint"],
+            name="fk_artifact_lexicons_of_index",
+            ondelete="CASCADE",
+        ),
+        Index(
+            "ix_artifact_lexicons_vocabulary",
+            "vocabulary",
+            postgresql_using="gin",
+            postgresql_ops={"vocabulary": "gin_trgm_ops"},
+        ),
+    )
+
+    artifact_text_id: Mapped[UUID] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID | None]
+    analysis_version: Mapped[int] = mapped_column(index=True)
+    language: Mapped[str]
+    total_length: Mapped[int] = mapped_column(BigInteger)
+    """Sum of the lengths of its passages, for the average length in a scope."""
+    vocabulary: Mapped[str]
+
+
+class ArtifactTerms(Table):
+    """The terms of one passage."""
+
+    __tablename__ = "artifact_terms"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["artifact_text_id", "fingerprint"],
+            ["artifact_lexicons.artifact_text_id", "artifact_lexicons.fingerprint"],
+            name="fk_artifact_terms_of_lexicon",
+            ondelete="CASCADE",
+        ),
+        Index(None, "tsv", postgresql_using="gin"),
+    )
+
+    artifact_text_id: Mapped[UUID] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    chunk_index: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID | None]
+    language: Mapped[str]
+    length: Mapped[int]
+    """Number of positions that have a term."""
+    tsv: Mapped[Any] = mapped_column(TSVECTOR)
+
+
 class PartialVectors(Table):
     """Vectors that a run of the previous version has left. The embedding of the artifact begins with them."""
 
@@ -158,8 +212,9 @@ class ArtifactChunk(Table):
     start_char: Mapped[int]
     end_char: Mapped[int]
     text: Mapped[str]
-    language: Mapped[str] = mapped_column(REGCONFIG)
-    tsv: Mapped[Any] = mapped_column(TSVECTOR)
+    language: Mapped[str | None] = mapped_column(REGCONFIG)
+    tsv: Mapped[Any | None] = mapped_column(TSVECTOR)
+    """Terms of the old form, which workers of the previous version write."""
     embedding: Mapped[Any | None] = mapped_column(HALFVEC)
     """Vector of the old form. No longer written; dropped one version later."""
     created_at: Mapped[datetime] = created_at_column()

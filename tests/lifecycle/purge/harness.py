@@ -33,7 +33,7 @@ EVERYWHERE = """
        AND table_name NOT IN ('audit_events', 'deletions', 'receipts', 'passages', 'indexed_documents')
 """
 OF_ARTIFACTS = ("artifacts_full_text", "artifact_pages", "artifact_paragraphs", "artifact_diagrams")
-OF_PASSAGES = ("artifact_indexes", "artifact_chunks")
+OF_PASSAGES = ("artifact_indexes", "artifact_chunks", "artifact_lexicons", "artifact_terms")
 
 
 class FlakyObjectStore(FolderObjectStore):

@@ -16,6 +16,7 @@ from muniment.search.embedding.port import Vector
 from muniment.search.indexing.builder import PAGES_PER_BATCH, build_index
 from muniment.search.indexing.chunking import Chunk, ChunkOptions
 from muniment.search.indexing.embedding import PassageEmbedding
+from muniment.search.indexing.lexical_form import make_lexical_form
 from muniment.search.indexing.repository import BATCH_ROWS, IndexRepository, InstalledModels, NewIndex
 from muniment.search.indexing.vectors import VectorRepository
 from muniment.search.variants import indexing_variant, variant_for
@@ -57,7 +58,9 @@ async def a_text(artifacts_env: ArtifactsFixture, pages: Sequence[str], *, is_sh
 
 def an_index(full: TextArtifact, count: int = 2, *, variant: IndexingVariant = VARIANT, text: str = "") -> NewIndex:
     chunks = [Chunk(index // 3 + 1, index, index + 9, text or f"The houses number {index}") for index in range(count)]
-    return NewIndex(full.id, full.organization_id, variant, "english", chunks)
+    return NewIndex(
+        full.id, full.organization_id, variant, chunks, make_lexical_form([chunk.text for chunk in chunks], "english")
+    )
 
 
 async def register(artifacts_env: ArtifactsFixture, *variants: IndexingVariant) -> None:
@@ -109,11 +112,18 @@ async def test_a_kept_index_has_stems_and_vectors_and_its_places(artifacts_env: 
     full = await a_text(artifacts_env, ["The only page"])
     await register(artifacts_env, VARIANT)
     assert await add(artifacts_env, an_index(full, 2)) == (full.id, 2, True)
-    columns = "organization_id, model, page_number, chunk_index, start_char, end_char, text, language::text, tsv::text"
+    columns = "organization_id, model, page_number, chunk_index, start_char, end_char, text"
     assert artifacts_env.seed.rows(f"SELECT {columns} FROM artifact_chunks ORDER BY chunk_index") == [
-        (full.organization_id, "a model", 1, 0, 0, 9, "The houses number 0", "english", "'0':4 'hous':2 'number':3"),
-        (full.organization_id, "a model", 1, 1, 1, 10, "The houses number 1", "english", "'1':4 'hous':2 'number':3"),
+        (full.organization_id, "a model", 1, 0, 0, 9, "The houses number 0"),
+        (full.organization_id, "a model", 1, 1, 1, 10, "The houses number 1"),
     ]
+    terms = "SELECT organization_id, language, length, tsv::text FROM artifact_terms ORDER BY chunk_index"
+    assert artifacts_env.seed.rows(terms) == [
+        (full.organization_id, "english", 3, "'0':4 'hous':2 'number':3"),
+        (full.organization_id, "english", 3, "'1':4 'hous':2 'number':3"),
+    ]
+    lexicon = "SELECT organization_id, language, total_length, vocabulary FROM artifact_lexicons"
+    assert artifacts_env.seed.rows(lexicon) == [(full.organization_id, "english", 6, " houses number ")]
     state = "SELECT embedded_at IS NULL AND NOT vectors_in_chunks FROM artifact_indexes"
     assert artifacts_env.seed.one(state)
     async with artifacts_env.database.service_work(artifacts_env.service) as work:
@@ -187,7 +197,7 @@ async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
         full,
         organization_id=artifacts_env.owner.organization_id,
     )
-    assert (new.language, new.organization_id) == ("german", full.organization_id)
+    assert (new.lexical_form.language, new.organization_id) == ("german", full.organization_id)
     assert [chunk.text for chunk in new.chunks] == [page for page in pages if page]
     assert [chunk.page_number for chunk in new.chunks] == [n for n, page in enumerate(pages, 1) if page]
     await register(artifacts_env, new.variant)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from muniment.search.query.lexical.repository import LexicalRepository
-from muniment.search.query.request import PassageKey, SearchRequest, SearchScope
+from muniment.search.query.lexical.repository import LexicalRanking, LexicalRepository
+from muniment.search.query.request import SearchRequest, SearchScope
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.port import Candidate, DocumentCondition, IndexingVariant, Vector
@@ -47,13 +47,13 @@ class WaitingIndex(PgvectorSearch):
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Set when the lexical search starts."""
-    asked, match = asyncio.Event(), LexicalRepository.match
+    asked, match = asyncio.Event(), LexicalRepository.rank
 
-    async def noted(repository: LexicalRepository, scope: SearchScope, *, limit: int) -> Sequence[PassageKey]:
+    async def noted(repository: LexicalRepository, scope: SearchScope, *, limit: int) -> LexicalRanking:
         asked.set()
         return await match(repository, scope, limit=limit)
 
-    monkeypatch.setattr(LexicalRepository, "match", noted)
+    monkeypatch.setattr(LexicalRepository, "rank", noted)
     return asked
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from muniment.search.query.request import parse_query
+from muniment.search.query.parser import parse_query
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.search.query.lexical.repository import LexicalRepository
-from muniment.search.query.request import PassageKey, SearchMode, SearchRequest, SearchScope
+from muniment.search.query.lexical.repository import LexicalRanking, LexicalRepository
+from muniment.search.query.request import SearchMode, SearchRequest, SearchScope
 from muniment.search.query.service import SearchService
 from tests.search.conftest import SearchFixture
 from tests.search.passages_fixture import MODEL, FakeEmbedder, Passage
@@ -257,9 +257,9 @@ async def test_no_transaction_waits_until_the_question_is_embedded(
 ) -> None:
     search_env.document("An invoice.")
     pool = search_env.api.stores.database.app_engine.pool
-    matched, match = asyncio.Event(), LexicalRepository.match
+    matched, match = asyncio.Event(), LexicalRepository.rank
 
-    async def noted(repository: LexicalRepository, scope: SearchScope, *, limit: int) -> Sequence[PassageKey]:
+    async def noted(repository: LexicalRepository, scope: SearchScope, *, limit: int) -> LexicalRanking:
         matched.set()
         return await match(repository, scope, limit=limit)
 
@@ -270,7 +270,7 @@ async def test_no_transaction_waits_until_the_question_is_embedded(
                 await asyncio.sleep(0)
             return await super().embed_query(text)
 
-    monkeypatch.setattr(LexicalRepository, "match", noted)
+    monkeypatch.setattr(LexicalRepository, "rank", noted)
     slow = Slow()
     parts = search_env.api.services
     searching = SearchService(parts.database, parts.search.index, {slow.model: slow})

@@ -2,22 +2,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muniment.search.query.lexical.terms import make_language_query
+from muniment.search.query.parser import parse_query
 from muniment.search.query.snippets import (
     ELLIPSIS,
     MAX_SNIPPET_CHARACTERS,
     make_snippet,
     merge_spans,
     rarity_weights,
-    split_words,
     substring_spans,
-    word_spans,
+    term_spans,
 )
 
 LONG = "start " + "filler " * 100 + "the needle and another needle " + "filler " * 100 + "lone needle"
 
 
+def spans_of(text: str, words: str) -> list[tuple[int, int]]:
+    return term_spans(text, "english", make_language_query(parse_query(words), "english").terms)
+
+
 def spans(text: str, word: str) -> list[tuple[int, int]]:
-    return word_spans(text, "english", {("english", word)})
+    return spans_of(text, word)
 
 
 def test_a_short_text_is_shown_whole() -> None:
@@ -63,13 +68,13 @@ def test_a_snippet_begins_with_the_sentence_of_the_match(before: str) -> None:
 
 def test_the_best_sentence_has_the_most_distinct_words_and_the_first_of_equals_wins() -> None:
     text = "A needle, a needle, a needle. Thread and needle. Needle and thread."
-    both = word_spans(text, "english", {("english", "needle"), ("english", "thread")})
+    both = spans_of(text, "needle thread")
     assert make_snippet(text, both).text == "Thread and needle. Needle and thread."
 
 
 def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
     text = "The invoice of the company. The invoice arrived. The deposit arrived."
-    found = word_spans(text, "english", {("english", "invoice"), ("english", "deposit")})
+    found = spans_of(text, "invoice deposit")
     weights = rarity_weights([(text, found)])
     assert weights["deposit"] > weights["invoice"]
     assert make_snippet(text, found).text.startswith("The invoice of")
@@ -78,10 +83,6 @@ def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
 
 def test_overlapping_spans_are_one() -> None:
     assert merge_spans([(5, 8), (0, 3), (7, 9), (2, 4)]) == [(0, 4), (5, 9)]
-
-
-def test_words_that_are_joined_are_one() -> None:
-    assert split_words("Send an E-Mail, 3.14 km (now)!") == {"send", "an", "e-mail", "3.14", "km", "now"}
 
 
 def test_substrings_are_found_whatever_their_case() -> None:

@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql.base import ischema_names
 import muniment
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import Table
-from muniment.storage.db.migrate import ensure_pgvector
+from muniment.storage.db.migrate import ensure_extensions
 from tests.support.cluster import Cluster
 
 ischema_names["regconfig"] = REGCONFIG  # SQLAlchemy knows the type, but does not reflect it
@@ -47,7 +47,7 @@ def from_models(cluster: Cluster) -> Iterator[DatabaseAddress]:
     with cluster.new_database(template="template0") as address:
         engine = create_engine(address.sqlalchemy_url)
         with engine.begin() as connection:
-            ensure_pgvector(connection)
+            ensure_extensions(connection)
             Table.metadata.create_all(connection)
         engine.dispose()
         yield address

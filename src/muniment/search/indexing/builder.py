@@ -1,6 +1,7 @@
 """Split the text of an artifact into chunks. No transaction is open while texts are read and split.
 
-The vectors of the chunks are computed later (`embedding.py`): the text is searchable by keywords before.
+The terms by which keywords find the chunks are part of the index. Their vectors are computed later (`embedding.py`):
+the text is searchable by keywords before.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from muniment.artifacts.text_packs import read_concurrently, read_page_text
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import TEXT, Chunk, ChunkOptions, ParagraphSpan, SourcePage, make_chunks
 from muniment.search.indexing.languages import detect_text_search_config
+from muniment.search.indexing.lexical_form import make_lexical_form
 from muniment.search.indexing.repository import NewIndex
 from muniment.search.variants import indexing_variant
 from muniment.storage.db.principal import Service
@@ -72,7 +74,8 @@ async def build_index(
         if batch:
             await after_batch(batch[-1].number)
     language = await asyncio.to_thread(detect_text_search_config, sample)
-    return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), language, chunks)
+    form = await asyncio.to_thread(make_lexical_form, [chunk.text for chunk in chunks], language)
+    return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), chunks, form)
 
 
 async def _split(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[Chunk]:

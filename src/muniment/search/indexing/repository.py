@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
+from muniment.search.indexing.lexical_form import LexicalForm, LexicalFormRepository
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.search.variants import variant_for
 from muniment.storage.db.base import now
@@ -24,22 +25,22 @@ BATCH_ROWS = 500
 
 @dataclass(frozen=True)
 class NewIndex:
-    """The chunks of an artifact under one variant, without their vectors."""
+    """The chunks of an artifact under one variant with their terms, without their vectors."""
 
     artifact_text_id: UUID
     organization_id: UUID | None
     """Organization of the artifact, or `None` if all organizations share it."""
     variant: IndexingVariant
-    language: str
     chunks: Sequence[Chunk]
+    lexical_form: LexicalForm
 
 
 # Rows are passed as one JSON parameter: a few statements, whatever the number of chunks.
 _ADD_CHUNKS = text("""
     INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number, chunk_index,
-                                 start_char, end_char, text, language, tsv)
+                                 start_char, end_char, text)
     SELECT :organization_id, :artifact_text_id, :fingerprint, :model, page_number, chunk_index, start_char, end_char,
-           text, CAST(:language AS regconfig), to_tsvector(CAST(:language AS regconfig), text)
+           text
       FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS chunk (
            page_number integer, chunk_index integer, start_char integer, end_char integer, text text)
 """)
@@ -108,9 +109,9 @@ class IndexRepository:
             "organization_id": new.organization_id,
             "artifact_text_id": new.artifact_text_id,
             "fingerprint": new.variant.fingerprint,
-            "language": new.language,
         }
-        vectors = {"vectors_in_chunks": False, "embedded_at": None if new.chunks else now()}
+        language = new.lexical_form.language
+        vectors = {"language": language, "vectors_in_chunks": False, "embedded_at": None if new.chunks else now()}
         added = await self._session.scalar(_ADD_INDEX, {**key, **vectors, "total_chunks": len(new.chunks)})
         if added is None:
             return None
@@ -118,6 +119,7 @@ class IndexRepository:
             batch = enumerate(new.chunks[start : start + BATCH_ROWS], start)
             rows = json.dumps([_chunk_as_json(index, chunk) for index, chunk in batch], ensure_ascii=False)
             await self._session.execute(_ADD_CHUNKS, {**key, "model": new.variant.model, "rows": rows})
+        await LexicalFormRepository(self._session).add(key, new.lexical_form)
         return added
 
 

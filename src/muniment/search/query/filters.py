@@ -82,14 +82,18 @@ class SearchFilters:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the condition: those of active filters only."""
+        return {name: value for name, value in self.all_parameters.items() if value is not None}
+
+    @property
+    def all_parameters(self) -> dict[str, Any]:
+        """The parameters of all filters, as the functions of lexical search take them: `None` for an inactive one."""
         media_types = [media_type for name in self.formats for media_type in MEDIA_TYPES[name]]
-        values = {
+        return {
             "added_from": self.added_from,
             "added_before": self.added_before,
             "uploaded_by": list(self.uploaded_by) or None,
             "media_types": media_types or None,
         }
-        return {name: value for name, value in values.items() if value is not None}
 
     def and_condition(self, document_id: str = "p.document_id") -> str:
         """Return the condition on a column of document ids, with a leading `AND`, or nothing without an active filter.

@@ -1,9 +1,9 @@
-"""Queries of search other than lexical matching: scope, confirmation of candidates, passages, matching words.
+"""Queries of search other than lexical ranking: scope, confirmation of candidates, passages.
 
 All of them read views that have only the completed documents the caller may see.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -15,8 +15,9 @@ from muniment.accounts.repository import UserRepository
 from muniment.documents.tables import Document, Status
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound, KnowledgeBaseRepository
 from muniment.search.query.filters import NO_FILTERS, SearchFilters
-from muniment.search.query.lexical.sql import IN_SCOPE, LANGUAGES_TABLE
-from muniment.search.query.request import LanguageQuery, ParsedQuery, PassageKey, SearchScope
+from muniment.search.query.lexical.terms import LanguageQuery, make_language_query
+from muniment.search.query.parser import ParsedQuery
+from muniment.search.query.request import PassageKey, SearchScope
 from muniment.storage.vectors.port import Candidate, IndexingVariant
 
 MAX_UPLOADERS = 500
@@ -43,23 +44,15 @@ class FoundPassage:
 _ACTIVE_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
 
 
-_LANGUAGE_QUERIES = """
-    SELECT language,
-           (SELECT q::text FROM websearch_to_tsquery(language::regconfig, :typed) AS q
-             WHERE querytree(q) NOT IN ('', 'T')),
-           (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:terms AS text[])) AS term,
-                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
-           (SELECT string_agg(format('(%s)', q), ' & ') FROM unnest(CAST(:phrases AS text[])) AS term,
-                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
-           (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:excluded AS text[])) AS term,
-                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
-           chunks, without_vectors
-      FROM (SELECT language, sum(total_chunks) AS chunks,
-                   coalesce(sum(total_chunks) FILTER (WHERE embedded_at IS NULL), 0) AS without_vectors
-              FROM indexed_documents
-             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint {filters}
-             GROUP BY language) AS present
-     ORDER BY language
+_LANGUAGES = """
+    SELECT language, sum(total_chunks) AS chunk_count,
+           coalesce(sum(total_chunks) FILTER (WHERE embedded_at IS NULL), 0) AS chunks_without_vectors,
+           coalesce(sum(total_chunks) FILTER (WHERE total_length IS NULL), 0) AS old_chunks,
+           coalesce(sum(total_length), 0) AS total_length
+      FROM lexical_documents
+     WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint
+       AND (CAST(:document_types AS text[]) IS NULL OR document_type = ANY (CAST(:document_types AS text[]))) {filters}
+     GROUP BY language ORDER BY language
 """
 
 
@@ -74,17 +67,6 @@ _LOAD_PASSAGES = """
        AND p.chunk_index = ANY (CAST(:indexes AS integer[]))
 """
 LOAD_PASSAGES = text(_LOAD_PASSAGES.format(documents=Document.__table__))
-
-
-# One string per language: sending an array of a thousand words takes longer than searching it.
-_MATCHING_WORDS = text("""
-    WITH asked AS MATERIALIZED (
-        SELECT language, words, tsvector_to_array(to_tsvector(language::regconfig, :spoken)) AS lexemes
-          FROM unnest(CAST(:languages AS text[]), CAST(:words AS text[])) AS given (language, words)
-    )
-    SELECT language, word FROM asked, string_to_table(words, ' ') AS word
-     WHERE tsvector_to_array(to_tsvector(language::regconfig, word)) && lexemes
-""")
 
 
 _CENTROID = text("""
@@ -118,17 +100,14 @@ class SearchRepository:
         kb_ids: Sequence[UUID],
         query: ParsedQuery,
         filters: SearchFilters = NO_FILTERS,
+        document_types: Sequence[str] = (),
     ) -> Sequence[LanguageQuery]:
         """Return one query per language in which documents of these knowledge bases are written."""
-        statement = text(_LANGUAGE_QUERIES.format(filters=filters.and_condition("document_id")))
-        terms = {
-            "typed": query.raw,
-            "terms": list(query.terms),
-            "phrases": list(query.phrases),
-            "excluded": list(query.excluded),
-        }
+        statement = text(_LANGUAGES.format(filters=filters.and_condition("document_id")))
         of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint, **filters.parameters}
-        return [LanguageQuery(*row) for row in await self._session.execute(statement, {**terms, **of_scope})]
+        rows = await self._session.execute(statement, {**of_scope, "document_types": list(document_types) or None})
+        counts = {language: map(int, numbers) for language, *numbers in rows}
+        return [make_language_query(query, language, *numbers) for language, numbers in counts.items()]
 
     async def confirm(self, scope: SearchScope, candidates: Sequence[Candidate]) -> Sequence[PassageKey]:
         """Return the candidates that the caller may see now and that the query allows, in their order."""
@@ -138,14 +117,13 @@ class SearchRepository:
             "epochs": [candidate.epoch for candidate in candidates],
         }
         has_copies = any(candidate.epoch is not None for candidate in candidates)
+        is_restricted = any(query.phrases or query.excluded for query in scope.queries)
         statement = _CONFIRM.format(
-            languages=LANGUAGES_TABLE,
-            in_scope=IN_SCOPE,
+            restricted=_RESTRICTED if is_restricted else "",
             filters=scope.filters.and_condition(),
             live=_CURRENT_EPOCH if has_copies else "",
         )
-        none = {"queries": [None for _ in scope.queries], "strict": [None for _ in scope.queries]}
-        rows = await self._session.execute(text(statement), {**scope.parameters, **proposed, **none})
+        rows = await self._session.execute(text(statement), {**scope.parameters, **proposed})
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
     async def load_passages(
@@ -156,12 +134,6 @@ class SearchRepository:
         rows = await self._session.execute(LOAD_PASSAGES, {**chosen, "fingerprint": model.fingerprint})
         found = [FoundPassage(*row) for row in rows]
         return {passage.key: passage for passage in found}
-
-    async def list_matching_words(self, words: Mapping[str, Iterable[str]], query: str) -> set[tuple[str, str]]:
-        """Return the words that share a lexeme with the query, per language."""
-        given = {"languages": list(words), "words": [" ".join(of_language) for of_language in words.values()]}
-        rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": query})
-        return {(language, word) for language, word in rows}
 
     async def list_uploaders(self) -> Mapping[UUID, str]:
         """Return who uploaded the completed documents that the caller may see, sorted by their email addresses."""
@@ -180,10 +152,19 @@ _CONFIRM = """
     SELECT p.document_id, p.chunk_index
       FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[]), CAST(:epochs AS integer[])) WITH ORDINALITY
            AS proposed (document_id, chunk_index, epoch, place)
-      JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
-      JOIN {languages} ON l.language = p.language {live}
-     WHERE {in_scope} {filters} AND p.document_id = ANY (CAST(:ids AS uuid[]))
+      JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index {live}
+     WHERE p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint
+       AND (CAST(:document_types AS text[]) IS NULL OR p.document_type = ANY (CAST(:document_types AS text[])))
+       {restricted} {filters} AND p.document_id = ANY (CAST(:ids AS uuid[]))
        AND p.chunk_index = ANY (CAST(:indexes AS integer[])) ORDER BY place
+"""
+
+
+_RESTRICTED = """
+    AND NOT EXISTS (
+        SELECT FROM unnest(CAST(:languages AS text[]), CAST(CAST(:phrases AS text[]) AS tsquery[]),
+                           CAST(CAST(:excluded AS text[]) AS tsquery[])) AS l (language, phrases, excluded)
+         WHERE l.language = CAST(p.language AS text) AND (NOT p.tsv @@ l.phrases OR p.tsv @@ l.excluded))
 """
 
 

@@ -16,19 +16,20 @@ from muniment.audit.log import AuditLog
 from muniment.errors import Unavailable
 from muniment.search.query.duplicates import is_repeated
 from muniment.search.query.lexical.repository import LexicalRepository
+from muniment.search.query.lexical.spelling import SpellingRepository
+from muniment.search.query.lexical.terms import make_language_query
+from muniment.search.query.parser import ParsedQuery, parse_query
 from muniment.search.query.ranking import Ranking, fuse, lexical_weight, limit_per_document
 from muniment.search.query.repository import FoundPassage, SearchRepository
 from muniment.search.query.request import (
-    ParsedQuery,
     PassageKey,
     SearchMode,
     SearchRequest,
     SearchScope,
     SearchSort,
-    parse_query,
 )
 from muniment.search.query.semantic import ConfirmedVectorSearch
-from muniment.search.query.snippets import Snippet, make_snippet, rarity_weights, word_spans, words_by_language
+from muniment.search.query.snippets import Snippet, make_snippet, rarity_weights, term_spans
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import IndexingVariant, Vector, VectorSearch
@@ -170,7 +171,8 @@ class SearchService:
             vector = await self._embed_query(request.mode, query, model)
             scope = await scoping
             mode, semantic = await self._rank_semantic(principal, request.mode, vector, scope, depth)
-            rankings = Rankings(await lexical, semantic)
+            ranking, understood = await lexical
+            rankings = Rankings(ranking, semantic)
             without_vectors = 0 if mode is SearchMode.TEXT else scope.chunks_without_vectors
         finally:
             scoping.cancel()
@@ -178,9 +180,9 @@ class SearchService:
             await asyncio.gather(scoping, lexical, return_exceptions=True)
         async with self.database.work(principal) as work:
             if request.sort is SearchSort.RELEVANCE:
-                return await self._load_hits(work, query, model, rankings, request.limit), mode, without_vectors
+                return await self._load_hits(work, understood, model, rankings, request.limit), mode, without_vectors
             # Only relevant passages are worth sorting: the newest of all candidates need not fit the query.
-            relevant = await self._load_hits(work, query, model, rankings, max(MIN_CANDIDATES, request.limit))
+            relevant = await self._load_hits(work, understood, model, rankings, max(MIN_CANDIDATES, request.limit))
             newest_first = sorted(relevant, key=lambda hit: hit.passage.created_at, reverse=True)
             return newest_first[: request.limit], mode, without_vectors
 
@@ -193,18 +195,26 @@ class SearchService:
         kb_ids: Sequence[UUID],
     ) -> SearchScope:
         async with self.database.work(principal) as work:
-            queries = await SearchRepository(work.session).build_language_queries(model, kb_ids, query, request.filters)
+            queries = await SearchRepository(work.session).build_language_queries(
+                model, kb_ids, query, request.filters, request.document_types
+            )
         return SearchScope(model, kb_ids, queries, request.document_types, request.filters)
 
     async def _rank_lexical(
         self, principal: Principal, mode: SearchMode, query: ParsedQuery, scoping: Awaitable[SearchScope], limit: int
-    ) -> Ranking[PassageKey] | None:
+    ) -> tuple[Ranking[PassageKey] | None, ParsedQuery]:
+        """Return the ranking, and the query with the typing errors corrected in words that no passage has."""
         if mode is SearchMode.VECTOR:
-            return None
+            return None, query
         scope = await scoping
         async with self.database.work(principal) as work:
-            found = await LexicalRepository(work.session).match(scope, limit=limit)
-        return Ranking(found, lexical_weight(len(query.plain_text.split())))
+            repository = LexicalRepository(work.session)
+            found = await repository.rank(scope, limit=limit)
+            if found.missing:
+                corrected = await SpellingRepository(work.session).correct(scope, query, found.missing)
+                if corrected:
+                    found, query = await repository.rank(scope.rephrase(corrected), limit=limit), corrected
+        return Ranking([hit.key for hit in found.hits], lexical_weight(len(query.plain_text.split()))), query
 
     async def _rank_semantic(
         self, principal: Principal, mode: SearchMode, vector: Vector | None, scope: SearchScope, limit: int
@@ -251,7 +261,7 @@ class SearchService:
             # Loaded through the view again: leaves out what was archived, or what the caller lost access to, meanwhile.
             found = await repository.load_passages(model, wanted)
             passages = [found[key] for key in wanted if key in found]
-            for passage, snippet in zip(passages, await make_snippets(repository, passages, query), strict=True):
+            for passage, snippet in zip(passages, make_snippets(passages, query), strict=True):
                 hit = SearchHit(passage, snippet, scores[passage.key], rankings.matched_by(passage.key))
                 if not any(_is_repeated(hit, other) for other in kept.values()):
                     kept[passage.key] = hit
@@ -279,13 +289,10 @@ def _fall_back_to_text(mode: SearchMode) -> SearchMode:
     return SearchMode.TEXT
 
 
-async def make_snippets(
-    repository: SearchRepository, passages: Sequence[FoundPassage], query: ParsedQuery
-) -> Sequence[Snippet]:
+def make_snippets(passages: Sequence[FoundPassage], query: ParsedQuery) -> Sequence[Snippet]:
     """Return the snippet of each passage, with the words that match the query."""
-    words = words_by_language((passage.language, passage.text) for passage in passages)
-    matching = await repository.list_matching_words(words, query.plain_text)
-    spans = [word_spans(passage.text, passage.language, matching) for passage in passages]
+    terms = {language: make_language_query(query, language).terms for language in {one.language for one in passages}}
     texts = [passage.text for passage in passages]
+    spans = [term_spans(passage.text, passage.language, terms[passage.language]) for passage in passages]
     weights = rarity_weights(zip(texts, spans, strict=True))
     return [make_snippet(text, found, weights) for text, found in zip(texts, spans, strict=True)]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from muniment.documents.repository import DocumentRepository
+from muniment.search.query.parser import parse_query
 from muniment.search.query.ranking import limit_per_document
 from muniment.search.query.repository import SearchRepository
-from muniment.search.query.request import SearchScope, parse_query
+from muniment.search.query.request import SearchScope
 from muniment.search.query.semantic import ConfirmedVectorSearch
 from muniment.search.query.service import MatchedBy, SearchHit
 from muniment.search.query.snippets import make_snippet

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
+from muniment.search.analysis.analyzer import analyze
 from muniment.search.sentences import sentence_spans
 
 MAX_SNIPPET_CHARACTERS = 240
@@ -28,22 +29,9 @@ class Snippet:
     """Start and end of each match, in characters of `text`."""
 
 
-def split_words(text: str) -> set[str]:
-    """Return the distinct words of a text in lower case."""
-    return {match.group().lower() for match in WORD.finditer(text)}
-
-
-def words_by_language(texts: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Collect the distinct words of each text, grouped by language."""
-    words: dict[str, set[str]] = {}
-    for language, text in texts:
-        words.setdefault(language, set()).update(split_words(text))
-    return words
-
-
-def word_spans(text: str, language: str, matching: Container[tuple[str, str]]) -> list[Span]:
-    """Return the spans of all words whose (language, word) pair is in `matching`."""
-    return [match.span() for match in WORD.finditer(text) if (language, match.group().lower()) in matching]
+def term_spans(text: str, language: str, terms: Container[str]) -> list[Span]:
+    """Return the spans of all words of a text whose terms are among these."""
+    return [(token.start, token.end) for token in analyze(text, language) if token.term in terms]
 
 
 def substring_spans(text: str, needles: Iterable[str]) -> list[Span]:

@@ -12,16 +12,16 @@ from muniment.artifacts.access_log import ArtifactContent, log_artifact_read
 from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, TextArtifact
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document
+from muniment.search.query.lexical.terms import LanguageQuery
+from muniment.search.query.parser import ParsedQuery, parse_query
 from muniment.search.query.repository import SearchRepository
-from muniment.search.query.request import LanguageQuery, ParsedQuery, parse_query
 from muniment.search.query.snippets import (
     Snippet,
     Span,
     make_snippet,
     merge_spans,
     substring_spans,
-    word_spans,
-    words_by_language,
+    term_spans,
 )
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database
@@ -54,11 +54,11 @@ class PassageMatch:
 
 # The artifact is read in the same statement: a reread may replace it at any moment, with other positions of the words.
 _FIND = text(f"""
-    SELECT d.artifact_text_id, p.page_number, p.start_char, p.end_char, p.text, p.language::text
+    SELECT d.artifact_text_id, p.page_number, p.start_char, p.end_char, p.text, CAST(p.language AS text)
       FROM passages p JOIN {Document.__table__} d ON d.id = p.document_id
-      JOIN unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:strict AS text[]) AS tsquery[]),
+      JOIN unnest(CAST(:languages AS text[]), CAST(CAST(:strict AS text[]) AS tsquery[]),
                   CAST(CAST(:excluded AS text[]) AS tsquery[])) AS l (language, strict, excluded)
-           ON l.language = p.language
+           ON l.language = CAST(p.language AS text)
      WHERE p.document_id = :document_id AND p.fingerprint = :fingerprint
        AND (p.tsv @@ l.strict OR p.text ILIKE ALL (CAST(:patterns AS text[])))
        AND (l.excluded IS NULL OR NOT p.tsv @@ l.excluded)
@@ -108,30 +108,33 @@ class DocumentSearch:
     async def search(self, kb_id: UUID, document_id: UUID, query_text: str, *, limit: int) -> Sequence[PageMatch]:
         """Return one match per page, in page order; none for a document that is not completed."""
         query = parse_query(query_text)
-        found, matching = await self._find_passages(kb_id, document_id, query)
+        found, terms = await self._find_passages(kb_id, document_id, query)
         pages: dict[int, list[PassageMatch]] = {}
         for passage in found:
             pages.setdefault(passage.page_number, []).append(passage)
         shown = dict(list(pages.items())[:limit])
         layouts = await self._load_layouts(document_id, found[0].artifact_id, list(shown)) if shown else {}
         return [
-            _page_match(number, [(passage, _match_spans(passage, query, matching)) for passage in passages], layouts)
+            _page_match(
+                number,
+                [(one, _match_spans(one, query, terms[one.language])) for one in passages],
+                layouts,
+            )
             for number, passages in shown.items()
         ]
 
     async def _find_passages(
         self, kb_id: UUID, document_id: UUID, query: ParsedQuery
-    ) -> tuple[Sequence[PassageMatch], set[tuple[str, str]]]:
+    ) -> tuple[Sequence[PassageMatch], Mapping[str, set[str]]]:
         async with self.database.work(self.principal) as work:
             await DocumentRepository(work.session).get(kb_id, document_id)
             repository = SearchRepository(work.session)
             model = await repository.find_active_model()
             if model is None or not query.plain_text:
-                return [], set()
+                return [], {}
             queries = await repository.build_language_queries(model, [kb_id], query)
             found = await DocumentSearchRepository(work.session).list_matches(model, document_id, query, queries)
-            words = words_by_language((passage.language, passage.text) for passage in found)
-            return found, await repository.list_matching_words(words, query.plain_text)
+            return found, {of_language.language: of_language.terms for of_language in queries}
 
     async def _load_layouts(
         self, document_id: UUID, artifact_id: UUID, page_numbers: Sequence[int]
@@ -141,9 +144,9 @@ class DocumentSearch:
             return await DocumentSearchRepository(work.session).list_layouts(artifact_id, page_numbers)
 
 
-def _match_spans(passage: PassageMatch, query: ParsedQuery, matching: set[tuple[str, str]]) -> list[Span]:
-    """Return spans in the passage: words that share a lexeme with the query, and literal occurrences of its terms."""
-    words = word_spans(passage.text, passage.language, matching)
+def _match_spans(passage: PassageMatch, query: ParsedQuery, terms: set[str]) -> list[Span]:
+    """Return spans in the passage: words that share a term with the query, and literal occurrences of its terms."""
+    words = term_spans(passage.text, passage.language, terms)
     return merge_spans([*words, *substring_spans(passage.text, query.terms)])
 
 

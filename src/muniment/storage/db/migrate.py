@@ -37,8 +37,25 @@ class PgvectorMissing(MunimentError):
     """PostgreSQL has no pgvector 0.8 or newer. Install it (Debian: postgresql-<version>-pgvector)"""
 
 
-def ensure_pgvector(connection: Connection) -> None:
-    """Create the extension pgvector in this database, or raise `PgvectorMissing` with advice."""
+class TrigramsMissing(MunimentError):
+    """PostgreSQL has no pg_trgm. Install its contrib modules (Debian: postgresql-contrib)"""
+
+
+def ensure_extensions(connection: Connection) -> None:
+    """Create the extensions pgvector and pg_trgm in this database, or raise an error with advice."""
+    _ensure_pgvector(connection)
+    try:
+        with connection.begin_nested():
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm"))
+    except DBAPIError as error:
+        if isinstance(error.orig, InsufficientPrivilege):
+            raise TrigramsMissing("Ask an administrator to run in this database: CREATE EXTENSION pg_trgm;") from None
+        if isinstance(error.orig, FeatureNotSupported | UndefinedFile):
+            raise TrigramsMissing from None
+        raise
+
+
+def _ensure_pgvector(connection: Connection) -> None:
     try:
         with connection.begin_nested():
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
@@ -83,7 +100,7 @@ def migrate(
         connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
         connection.commit()
         roles.ensure_roles(connection, passwords)
-        ensure_pgvector(connection)
+        ensure_extensions(connection)
         connection.commit()
         _become_owner(connection)
         tasks.install_schema(connection)

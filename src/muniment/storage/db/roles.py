@@ -132,4 +132,5 @@ def _admin_instructions(connection: Connection) -> str:
     GRANT USAGE ON SCHEMA public TO {APP_LOGIN}, {SERVICE_LOGIN};
     {_revoke_temporary_statement(driver).as_string(driver)};
     CREATE EXTENSION IF NOT EXISTS vector;
+    CREATE EXTENSION IF NOT EXISTS pg_trgm;
 """

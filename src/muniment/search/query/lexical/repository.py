@@ -1,88 +1,160 @@
-"""Run lexical searches on the view `passages`, which has only the completed documents that the caller may see."""
+"""Rank passages by keywords: BM25 over the completed documents that the caller may see."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import TextClause
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.search.lexemes import any_of, quote_lexeme
+from muniment.search.query.lexical.candidates import CandidateLimits, plan_candidates
 from muniment.search.query.lexical.sql import (
-    DISABLE_NESTED_LOOPS,
-    ENABLE_NESTED_LOOPS,
-    SELECTIVITY_SAMPLE,
+    SCANNED,
     SET_PLANNER,
-    match_statement,
+    counting_statement,
+    looked_up,
+    ranking_statement,
 )
-from muniment.search.query.lexical.strategy import (
-    SAMPLE_SIZE,
-    MatchStrategy,
-    ScanLimits,
-    SelectivitySample,
-    choose_strategies,
-)
+from muniment.search.query.lexical.terms import LanguageQuery, UnitKey, list_units
 from muniment.search.query.request import PassageKey, SearchScope
+
+MIN_MATCHED_SHARE = 0.1
+"""Relevance floor: the share of the query's weight that the matching terms of a hit must have. Less
+than 1 % of the questions of the collections in benchmarks/retrieval have their answer below it."""
+DEFAULT_LENGTH = 100.0
+"""Average length where all passages are of the old form, which has none."""
+
+
+@dataclass(frozen=True)
+class LexicalHit:
+    key: PassageKey
+    score: float
+    matched_share: float
+    """Share of the weight of the query (the rarer a term, the more) that the terms in the passage have."""
+
+
+@dataclass(frozen=True)
+class LexicalRanking:
+    hits: Sequence[LexicalHit] = ()
+    """The best passages, best first."""
+    missing: Sequence[UnitKey] = ()
+    """What the query asks for and no passage in scope has."""
 
 
 class LexicalRepository:
     """Finds passages by keywords."""
 
-    def __init__(self, session: AsyncSession, *, limits: ScanLimits = ScanLimits()) -> None:  # noqa: B008  # it is frozen
+    def __init__(
+        self,
+        session: AsyncSession,
+        *,
+        limits: CandidateLimits = CandidateLimits(),  # noqa: B008  # it is frozen
+        min_share: float = MIN_MATCHED_SHARE,
+    ) -> None:
         self._session = session
         self._limits = limits
+        self._min_share = min_share
 
-    async def match(self, scope: SearchScope, *, limit: int) -> Sequence[PassageKey]:
-        """Return passages with any of the terms and none of the excluded ones. More and rarer terms rank higher."""
-        any_query = _any_of([query.any_term for query in scope.queries])
-        if not any_query:
-            return []
-        lexemes = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
-        parameters = {
-            **scope.parameters,
-            "any": any_query,
-            "all": _any_of([query.all_terms for query in scope.queries]),
-            "queries": [query.any_term for query in scope.queries],
-            "strict": [query.all_terms for query in scope.queries],
-            **{f"language_{n}": language for n, (language, _) in enumerate(lexemes)},
-            **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(lexemes)},
-            "most_ranked": self._limits.max_ranked,
-            "most_ranked_of_each": _per_knowledge_base(self._limits.max_ranked, scope),
-            "looked_through_of_each": _per_knowledge_base(self._limits.max_scanned, scope),
-            "sampled_of_each": _per_knowledge_base(SAMPLE_SIZE, scope),
-            "limit": limit,
-        }
+    async def rank(self, scope: SearchScope, *, limit: int) -> LexicalRanking:
+        """Return passages with any of the terms, all phrases and none of the exclusions, best first."""
+        units = list_units(scope.queries)
+        if not units or not scope.chunk_count:
+            return LexicalRanking()
         await self._session.execute(SET_PLANNER)
-        rows: Sequence[Any] = ()
-        for strategy in await self._choose_strategies(scope, parameters):
-            statement = match_statement(len(lexemes), strategy, scope.filters.and_condition())
-            rows = await self._match(strategy, statement, parameters)
-            # Half of the limit is enough: some knowledge bases may have fewer matches than their share.
-            if rows and rows[0].ranked * 2 >= self._limits.max_ranked:
-                break
-        return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
+        ranking = _Ranking(scope, units, limit, self._min_share)
+        step = -(-scope.chunk_count // self._limits.scanned)
+        if step == 1:
+            return await self._rank(ranking, SCANNED, {"step": 1, "passages": scope.chunk_count})
+        sampled = -(-scope.chunk_count // step)
+        counts = {unit: count * step for unit, count in (await self._count(ranking, step)).items()}
+        plan = plan_candidates(counts, scope.chunk_count, self._limits)
+        found, parameters = ranking.look_up(plan.units, self._limits)
+        if not plan.units and not ranking.has_phrases:
+            found = f"{SCANNED} UNION ALL {found}" if found else SCANNED
+            return await self._rank(ranking, found, {**parameters, "step": step, "passages": sampled})
+        estimated = {f"count_{n}": counts[unit] for n, unit in enumerate(units)}
+        return await self._rank(ranking, found, {**parameters, **estimated, "passages": scope.chunk_count})
 
-    async def _choose_strategies(self, scope: SearchScope, parameters: dict[str, Any]) -> Sequence[MatchStrategy]:
-        # The definer function knows no filters. The filtered scope is usually small.
-        if scope.chunk_count <= self._limits.small_scope or scope.filters.is_active:
-            return [MatchStrategy.SCAN_SCOPE]
-        if scope.document_types or len(scope.kb_ids) > SAMPLE_SIZE:  # sampling would be slow or inaccurate
-            return [MatchStrategy.USE_INDEX]
-        sample = (await self._session.execute(SELECTIVITY_SAMPLE, parameters)).one()
-        return choose_strategies(scope.chunk_count, SelectivitySample(*sample), self._limits)
+    async def _count(self, ranking: "_Ranking", step: int) -> Mapping[UnitKey, int]:
+        """Return how many passages of a sample have each unit."""
+        statement = counting_statement(len(ranking.units))
+        row = (await self._session.execute(statement, {**ranking.counting_parameters, "step": step})).one()
+        return dict(zip(ranking.units, row, strict=True))
 
-    async def _match(self, strategy: MatchStrategy, statement: TextClause, parameters: dict[str, Any]) -> Sequence[Any]:
-        if strategy is MatchStrategy.USE_INDEX:
-            await self._session.execute(DISABLE_NESTED_LOOPS)
-        rows = (await self._session.execute(statement, parameters)).all()
-        if strategy is MatchStrategy.USE_INDEX:
-            await self._session.execute(ENABLE_NESTED_LOOPS)
-        return rows
-
-
-def _per_knowledge_base(total: int, scope: SearchScope) -> int:
-    """Return the share of one knowledge base in the total, rounded up."""
-    return -(-total // max(1, len(scope.kb_ids)))
+    async def _rank(self, ranking: "_Ranking", found: str, parameters: Mapping[str, Any]) -> LexicalRanking:
+        statement = ranking_statement(ranking.alternative_counts, found)
+        rows = (await self._session.execute(statement, {**ranking.parameters, **parameters})).all()
+        hits = [LexicalHit((row.document_id, row.chunk_index), row.score, row.share) for row in rows if row.document_id]
+        counts = zip(ranking.units, rows[0].all_counts, strict=True)
+        return LexicalRanking(hits, [unit for unit, count in counts if not count])
 
 
-def _any_of(queries: Sequence[str | None]) -> str | None:
-    """Combine the queries into one that matches what any of them matches, so that an index can look it up."""
-    return " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries))) or None
+@dataclass(frozen=True)
+class _Ranking:
+    """The parameters of the statements for one query."""
+
+    scope: SearchScope
+    units: Sequence[UnitKey]
+    limit: int
+    min_share: float
+
+    @property
+    def _common(self) -> dict[str, Any]:
+        queries = self.scope.queries
+        return {
+            **self.scope.filters.all_parameters,
+            **self.scope.parameters,
+            "any": [query.phrases or query.any_term for query in queries],
+        }
+
+    @property
+    def counting_parameters(self) -> dict[str, Any]:
+        terms = {f"term_{n}": [query.unit(unit) for query in self.scope.queries] for n, unit in enumerate(self.units)}
+        return {**self._common, **terms}
+
+    @property
+    def alternative_counts(self) -> tuple[int, ...]:
+        """For each unit, the largest number of alternatives that a language has."""
+        return tuple(max(len(_alternatives(query, unit)) for query in self.scope.queries) for unit in self.units)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        values = {**self._common, "limit": self.limit, "min_share": self.min_share}
+        for n, (unit, count) in enumerate(zip(self.units, self.alternative_counts, strict=True)):
+            known = [_alternatives(query, unit) for query in self.scope.queries]
+            for m in range(count):
+                values[f"term_{n}_{m}"] = [quote_lexeme(one[m]) if m < len(one) else None for one in known]
+            values[f"weight_{n}"] = max(query.units[unit].weight for query in self.scope.queries if unit in query.units)
+            values[f"count_{n}"] = 0
+        analyzed = sum(query.chunk_count - query.old_chunks for query in self.scope.queries)
+        length = sum(query.total_length for query in self.scope.queries)
+        return {**values, "average_length": length / analyzed if length else DEFAULT_LENGTH}
+
+    @property
+    def has_phrases(self) -> bool:
+        return any(query.phrases for query in self.scope.queries)
+
+    def look_up(self, units: Sequence[UnitKey], limits: CandidateLimits) -> tuple[str, dict[str, Any]]:
+        """Return what finds the passages with all terms, or with any of these units, and its parameters."""
+        queries = self.scope.queries
+        wanted = {}
+        if units or self.has_phrases:
+            wanted["part"] = [_matching(query, units) for query in queries]
+        if not all(query.is_choice for query in queries):
+            wanted["whole"] = [query.all_terms for query in queries]
+        parameters: dict[str, Any] = {"has_old_form": any(query.old_chunks for query in queries)}
+        for name, of_languages in wanted.items():
+            parameters[name] = of_languages
+            parameters[f"{name}_any"] = any_of(of_languages)
+            parameters[f"limit_{name}"] = limits.looked_up if name == "part" else limits.budget
+        return " UNION ALL ".join(looked_up(name) for name in wanted), parameters
+
+
+def _matching(query: LanguageQuery, units: Sequence[UnitKey]) -> str | None:
+    """Return what a passage must have that is looked up by these units."""
+    return query.phrases or (query.any_term if query.is_choice else query.any_of(units))
+
+
+def _alternatives(query: LanguageQuery, unit: UnitKey) -> tuple[str, ...]:
+    term = query.units.get(unit)
+    return term.alternatives if term else ()
