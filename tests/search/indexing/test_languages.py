@@ -78,6 +78,13 @@ TEXTS = {
         "Faktura nr. 2024-118, samlet beløb til betaling: 1.250,00 EUR",
         "Din bestilling er afsendt",
     ],
+    "serbian": [
+        "Račun mora biti plaćen u roku od trideset dana bez odbitka.",
+        "Рачун се плаћа у року од тридесет дана без одбитка.",
+        "Svaka ugovorna strana može otkazati ovaj ugovor s otkaznim rokom od tri mjeseca.",
+        "Zapisnik sa sjednice: odbor je usvojio budžet za narednu godinu.",
+        "Vasa porudzbina je poslata, hvala na poverenju",
+    ],
     "finnish": [
         "Lasku on maksettava kolmenkymmenen päivän kuluessa ilman vähennyksiä.",
         "Liitteenä on allekirjoitettu sopimus ja toimitusaikataulu.",
@@ -124,6 +131,21 @@ def test_a_page_in_capitals_is_recognized(language: str) -> None:
 )
 def test_what_has_no_configuration_or_says_too_little_is_simple(text: str) -> None:
     assert detect_text_search_config(text) == "simple"
+
+
+@pytest.mark.parametrize("text", ["", "RE-2024-118", "Nr. 5", "Faktura nr. 118"])
+def test_what_says_too_little_has_the_language_of_its_surroundings(text: str) -> None:
+    assert detect_text_search_config(text, fallback="norwegian") == "norwegian"
+
+
+def test_a_longer_text_has_its_own_language() -> None:
+    for language, texts in TEXTS.items():
+        assert detect_text_search_config(" ".join(texts), fallback="irish") == language
+
+
+def test_a_page_of_a_language_without_configuration_is_simple_whatever_surrounds_it() -> None:
+    polish = "Umowa wchodzi w życie z dniem podpisania przez obie strony. Faktura jest płatna w ciągu trzydziestu dni."
+    assert detect_text_search_config(polish, fallback="german") == "simple"
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:

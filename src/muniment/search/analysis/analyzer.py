@@ -86,7 +86,7 @@ def analyze(text: str, language: str) -> list[Token]:
     """Return the terms of a text for an index, in the order of their positions."""
     runs = _run_analyzer(language)
     tokens: list[Token] = []
-    values = sorted(spaced_values(text), key=lambda value: value.start) if _DIGIT.search(text) else []
+    values = spaced_values(text) if _DIGIT.search(text) else []
     next_value = 0
     position = 1
     for start, end in split_runs(text):
@@ -110,9 +110,8 @@ def analyze_query(text: str, language: str) -> list[QueryTerm]:
         width, _, asked = runs.terms(text[start:end])
         found += [(start, QueryTerm(alternatives, position + offset, weight)) for alternatives, offset, weight in asked]
         position += width
-    for value in sorted(spaced_values(text), key=lambda value: value.start):
-        if value.for_queries:
-            found = _with_value(found, value)
+    for value in spaced_values(text, in_query=True):
+        found = _with_value(found, value)
     return [term for _, term in found]
 
 

@@ -21,7 +21,8 @@ _THOUSANDS = re.compile(r"(\d{1,3}(?:([.,'’])\d{3})(?:\2\d{3})*)(?:([.,])(\d{1
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
 _SPACE = " \u00a0\u202f"
 _SPACED_AMOUNT = re.compile(rf"(?<![\w.,/-])\d{{1,3}}(?:[{_SPACE}]\d{{3}})+(?:[.,]\d{{1,2}})?(?![\w.,/-]*\w)")
-_SPACED_DIGITS = re.compile(rf"(?<![\w.,/-])\+?\d{{1,4}}(?:[{_SPACE}]\d{{2,5}}){{1,6}}(?![{_SPACE}]?[\w.,/-]*\w)")
+_SPACED_DIGITS = re.compile(rf"(?<![\w.,/-])\d{{1,4}}(?:[{_SPACE}]\d{{2,5}}){{1,6}}(?![{_SPACE}]?[\w.,/-]*\w)")
+_PHONE = re.compile(rf"(?<!\w)\+\d{{1,3}}(?:[{_SPACE}/().-]{{1,3}}\d{{2,8}}){{1,6}}(?!\w)")
 _SPACED_IBAN = re.compile(
     rf"(?<!\w)([a-z]{{2}}\d{{2}})((?:[{_SPACE}-]?[a-z0-9]{{4}}){{2,7}}(?:[{_SPACE}-]?[a-z0-9]{{1,3}})?)(?!\w)",
     re.IGNORECASE | re.ASCII,
@@ -56,7 +57,6 @@ class SpacedValue:
     whole: tuple[str, ...]
     is_certain: bool
     """Whether the parts are one value beyond doubt. Numbers in a row may be several."""
-    for_queries: bool = True
 
 
 def analyze_code(code: str) -> ExactTerms:
@@ -108,8 +108,21 @@ def analyze_url(url: str) -> ExactTerms:
     )
 
 
-def spaced_values(text: str) -> Iterator[SpacedValue]:
-    """Yield the dates, IBANs, amounts and codes that are written with spaces, in no order."""
+def spaced_values(text: str, *, in_query: bool = False) -> list[SpacedValue]:
+    """Return the dates, IBANs, amounts and codes of a text that are written with spaces, in order.
+
+    Values of digits do not overlap: of several readings, the longest is taken.
+    """
+    values = [] if in_query else list(_prefixed_codes(text))
+    end = 0
+    for value in sorted(_values_of_digits(text), key=lambda value: (value.start, -value.end)):
+        if value.start >= end:
+            values.append(value)
+            end = value.end
+    return sorted(values, key=lambda value: value.start)
+
+
+def _values_of_digits(text: str) -> Iterator[SpacedValue]:
     for start, end, value in spaced_dates(text):
         yield SpacedValue(start, end, (value,), is_certain=True)
     for match in _SPACED_IBAN.finditer(text):
@@ -119,17 +132,26 @@ def spaced_values(text: str) -> Iterator[SpacedValue]:
     for match in _SPACED_AMOUNT.finditer(text):
         if amounts := _amounts(re.sub(rf"[{_SPACE}]", "", match[0])):
             yield SpacedValue(match.start(), match.end(), amounts.whole, is_certain=True)
+    for match in _PHONE.finditer(text):
+        yield SpacedValue(match.start(), match.end(), (re.sub(r"\D", "", match[0]),), is_certain=True)
     for match in _SPACED_DIGITS.finditer(text):
         digits = re.sub(r"\D", "", match[0])
         if len(digits) > _MIN_COMPACT_DIGITS:
             yield SpacedValue(match.start(), match.end(), (digits,), is_certain=False)
+
+
+def _prefixed_codes(text: str) -> Iterator[SpacedValue]:
+    """Yield what may be a code in two words: capitals and a number, as in `RE 2024-0815` for `RE-2024-0815`.
+
+    Most are a code and something else, so that only indexes have them: a query with a space does not ask for one.
+    """
     for match in _PREFIXED.finditer(text):
         joined = re.sub(r"[\W_]", "", match[0])
-        yield SpacedValue(match.start(), match.end(), (fold(joined.lower()),), is_certain=False, for_queries=False)
+        yield SpacedValue(match.start(), match.end(), (fold(joined.lower()),), is_certain=False)
 
 
 def _is_iban(compact: str) -> bool:
-    """Return whether a country's IBANs look like this. Checksums are not verified: samples and typos are searched too."""
+    """Return whether a country's IBANs look like this. Their checksums are not verified, because samples have none."""
     return (
         len(compact) == _IBAN_LENGTHS.get(compact[:2].upper())
         and compact[2:4].isdigit()

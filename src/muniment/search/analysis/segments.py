@@ -22,7 +22,7 @@ _SIMPLIFY = str.maketrans(
 
 SEPARATORS = re.compile(rf"(?:[^\w{_MARKS}]|_)+")
 """What is between the parts of a normalized run."""
-PIECES = re.compile(rf"(?:[^\W_]|[{_MARKS}']|(?<=\w)'(?=\w))+")
+PIECES = re.compile(rf"(?:[^\W_]|[{_MARKS}'])+")
 """Parts of a normalized run; an apostrophe belongs to its word."""
 
 

@@ -1,6 +1,7 @@
 """Analyze words: stop words, stems, and spellings with and without diacritics."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,12 +16,30 @@ MAX_TERM_CHARACTERS = 255
 _MAX_STEMMED = 60
 """Longer words are not words of a language; stemming them costs time and tells nothing."""
 _MAX_CACHED = 20_000
-_DROPPED_DIGRAPHS = re.compile(r"aa|ae|oe")
 _ELISION = re.compile(
     r"(?:qu|jusqu|lorsqu|puisqu|[cdjlmnst]|dell|nell|all|sull|dall|quell|un|l|d)'(?=..)", re.IGNORECASE
 )
 _ELIDING = frozenset({"french", "italian", "catalan"})
-_SCANDINAVIAN = frozenset({"norwegian", "danish", "swedish"})
+_SPELLED_OUT = (re.compile(r"a[ae]|oe"), lambda match: match[0][0])
+_REFINEMENTS: dict[str, Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]] = {
+    "danish": [_SPELLED_OUT],
+    "norwegian": [_SPELLED_OUT],  # `blåbær` and `blaabaer`
+    "serbian": [
+        (re.compile(r"(?<=...)[oe]v$"), ""),  # `rok` and `rokovi`, `broj` and `brojevi`
+        (re.compile(r"(?<=....)am$"), ""),  # `faktura` and `fakturama`
+        (re.compile(r"(?<=...n)em$"), ""),  # `stanje` and `stanjem`
+        (re.compile(r"(?<=[nl])j$|(?<=[aeo])j$"), ""),  # `godišnji` and `godišnjeg`, `izveštaj` and `izveštaja`
+        (re.compile(r"(?<=....)(?:an|a)$"), ""),  # `potpisan` and `potpisana`
+        (re.compile(r"(?<=...i)s$"), ""),  # `potpis` and `potpisa`
+        (re.compile(r"(?<=[ae])ta?k$"), "c"),  # `podatak`, `podatka` and `podaci`
+        (re.compile(r"(?<=..)ac$"), "c"),  # `kupac` and `kupca`
+        (re.compile(r"zc$"), "sc"),  # `obrazac` and `obrasca`
+        (re.compile(r"(?<=..)c$"), "k"),  # `radnik` and `radnici`, `odluka` and `odluci`
+        (re.compile(r"(?<=...)z$"), "g"),  # `knjiga` and `knjizi`
+    ],
+    "swedish": [_SPELLED_OUT],
+}
+"""What is done to folded stems, so that forms which the stemmer leaves apart become one term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +61,7 @@ class WordAnalyzer:
         self.stop_words = _load_stop_words(language)
         # The stemmer's own cache is off: with it, an instance could not be shared between threads.
         self._stemmer = Stemmer.Stemmer(language, 0) if language in _ALGORITHMS else None
+        self._refinements = _REFINEMENTS.get(language, ())
         self._compounds: CompoundSplitter | None = compound_splitter(language, self._stem)
         self._cache: dict[str, WordTerms] = {}
 
@@ -61,7 +81,7 @@ class WordAnalyzer:
         return _ELISION.sub("", word, count=1) if _ELISION.match(word) else word
 
     def _analyze(self, word: str) -> WordTerms:
-        if word in self.stop_words:
+        if word in self.stop_words or (self.language == "serbian" and to_latin(word) in self.stop_words):
             return _STOP_WORD
         stems = tuple(dict.fromkeys(self._stem(spelling)[:MAX_TERM_CHARACTERS] for spelling in spellings(word)))
         return WordTerms(stems, self._compounds.parts(stems[0]) if self._compounds else ())
@@ -69,11 +89,14 @@ class WordAnalyzer:
     def _stem(self, word: str) -> str:
         if self._stemmer is None or len(word) > _MAX_STEMMED:
             return fold(word)
-        stem = fold(self._stemmer.stemWord(word))
-        if self.language in _SCANDINAVIAN:  # `blåbær`, `blaabaer` and `blabar` become one term
-            return _DROPPED_DIGRAPHS.sub(lambda match: match[0][0], stem)
-        if self.language == "serbian" and stem.endswith(("lj", "nj")):  # `godišnji` and `godišnjeg` become one term
-            return stem[:-1]
+        stem = self._stemmer.stemWord(word)
+        if (
+            self.language == "norwegian"
+        ):  # once for the article or plural, once for the word: `fakturaene` and `faktura`
+            stem = self._stemmer.stemWord(stem)
+        stem = fold(stem)
+        for pattern, replacement in self._refinements:
+            stem = pattern.sub(replacement, stem)
         return stem
 
 
@@ -91,6 +114,4 @@ def _load_stop_words(language: str) -> frozenset[str]:
     if not file.is_file():
         return frozenset()
     words = file.read_text(encoding="utf-8").split()
-    if language == "serbian":
-        return frozenset(spelling for word in words for spelling in (word, fold(word), to_latin(word)))
     return frozenset(spelling for word in words for spelling in spellings(word))

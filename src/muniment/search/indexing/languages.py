@@ -7,6 +7,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 SIMPLE = "simple"
 _CONFIGURATIONS = {
     "ar": "arabic",
+    "bs": "serbian",
     "ca": "catalan",
     "da": "danish",
     "de": "german",
@@ -18,6 +19,7 @@ _CONFIGURATIONS = {
     "fr": "french",
     "ga": "irish",
     "hi": "hindi",
+    "hr": "serbian",
     "hu": "hungarian",
     "hy": "armenian",
     "id": "indonesian",
@@ -35,19 +37,31 @@ _CONFIGURATIONS = {
     "ta": "tamil",
     "tr": "turkish",
 }
-"""Text search configurations that PostgreSQL has since version 15."""
+"""Text search configurations that PostgreSQL has since version 15. Bosnian and Croatian have the same inflections as
+Serbian, and the same stemmer."""
 _MIN_LETTERS = 12
+_MIN_LETTERS_FOR_OTHER_LANGUAGES = 60
+"""Below this, a language without a configuration is more often a mistake than a fact."""
 _MAX_CHARACTERS = 20_000
 """Number of characters examined. More do not improve detection."""
 
 
-def detect_text_search_config(text: str) -> str:
-    """Return the configuration for a text: `simple` if its language has none, or if the text is too short to tell."""
+def detect_text_search_config(text: str, *, fallback: str = SIMPLE) -> str:
+    """Return the configuration for a text: `simple` if its language has none.
+
+    A text that is too short to tell gets the fallback: the configuration of its document or knowledge base.
+    """
     sample = text[:_MAX_CHARACTERS]
-    if sum(map(str.isalpha, sample)) < _MIN_LETTERS:
-        return SIMPLE
+    letters = sum(map(str.isalpha, sample))
+    if letters < _MIN_LETTERS:
+        return fallback
     language, _ = _identifier().classify(sample)
-    return _CONFIGURATIONS.get(language, SIMPLE)
+    if language == "sl" and sample.isascii():  # Slovenian has its diacritics; this is Serbian typed without them
+        language = "sr"
+    known = _CONFIGURATIONS.get(language)
+    if known is None and letters < _MIN_LETTERS_FOR_OTHER_LANGUAGES:
+        return fallback
+    return known or SIMPLE
 
 
 @lru_cache
