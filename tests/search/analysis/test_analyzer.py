@@ -125,3 +125,25 @@ def test_chinese_is_found_by_pairs_of_signs() -> None:
 def test_languages_have_stop_words(language: str) -> None:
     frequent = {"english": "and", "german": "und", "dutch": "en", "swedish": "och", "danish": "og", "norwegian": "og"}
     assert analyze(frequent.get(language, "и"), language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "compound", "parts"),
+    [
+        ("german", "Stromrechnungen", ["Rechnung", "Strom"]),
+        ("german", "Arbeitsverträge", ["Vertrag", "Arbeit"]),
+        ("german", "Nebenkostenabrechnung", ["Abrechnung", "Kosten", "Nebenkosten"]),
+        ("german", "Sozialversicherungsnummer", ["Nummer", "Versicherung", "Sozialversicherung"]),
+        ("german", "Heiratsurkunde", ["Urkunde"]),
+        ("german", "Vertraulichkeitsklauseln", ["Klausel", "Vertraulichkeit"]),
+        ("norwegian", "personvernerklæringen", ["erklæring", "personvern"]),
+        ("norwegian", "fakturanummeret", ["nummer", "faktura"]),
+        ("danish", "lejekontrakten", ["kontrakt", "leje"]),
+        ("swedish", "uppsägningstiden", ["tid", "uppsägning"]),
+        ("dutch", "huurovereenkomst", ["overeenkomst", "huur"]),
+    ],
+)
+def test_a_compound_is_found_by_its_parts(language: str, compound: str, parts: list[str]) -> None:
+    indexed = {token.term for token in analyze(compound, language)}
+    for part in parts:
+        assert [term for term in analyze_query(part, language) if indexed.isdisjoint(term.alternatives)] == [], part

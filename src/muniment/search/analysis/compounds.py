@@ -1,9 +1,9 @@
 """Find the parts of compounds, so that `Kündigungsfrist` is found by `Frist` and by `Kündigung`.
 
 A split needs evidence on both sides of the seam. The last part must be a word of the vocabulary in `data/compounds`,
-which holds the words that compounds of letters, contracts and accounts end with; the rest must be made of words of the
-vocabulary or be a derived noun (`…ung`, `…heit`, `…sjon`). A derived noun with its linking `s` (`Kündigungs-`) also
-proves a seam, whatever follows. A word whose parts are not known stays whole.
+which holds the words that compounds of letters, contracts and accounts are made of. The rest must be made of words of
+the vocabulary, or be a derived noun (`…ung`, `…heit`, `…sjon`); a long last part proves the seam alone. A derived noun
+with its linking `s` (`Kündigungs-`) also does, whatever follows. A word whose parts are not known stays whole.
 """
 
 import re
@@ -11,16 +11,27 @@ from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
-_MIN_WORD = 6
+from muniment.search.analysis.folding import fold
+
 _MIN_PART = 3
+_MIN_PART_ALONE = 6
+"""Letters of a last part that is accepted after an unknown word, such as `Urkunde` in `Heiratsurkunde`."""
+_MIN_UNKNOWN = 4
 _MAX_WORD = 50
-_MAX_PARTS = 4
+_MAX_PARTS = 5
 _LINKS = {
     "german": ("", "s", "es", "n", "en", "er", "e"),
     "dutch": ("", "s", "en", "e", "n"),
     "norwegian": ("", "s", "e"),
     "danish": ("", "s", "e"),
     "swedish": ("", "s", "e", "o", "u"),
+}
+_INFLECTIONS = {
+    "german": ("", "e", "en", "n", "er", "ern", "s", "es"),
+    "dutch": ("", "en", "s", "n", "e"),
+    "norwegian": ("", "e", "en", "et", "a", "er", "ene", "ens", "ets", "s", "n", "r", "ne", "t", "enes"),
+    "danish": ("", "e", "en", "et", "er", "erne", "ens", "ets", "s", "n", "r", "ne", "t"),
+    "swedish": ("", "en", "et", "n", "t", "ar", "er", "or", "arna", "erna", "orna", "na", "ens", "ets", "s"),
 }
 _DERIVED = {
     "german": "ung|heit|keit|schaft|ion|tat|ling|tum",
@@ -30,6 +41,7 @@ _DERIVED = {
     "swedish": "else|het|tion|ning|ing|skap|dom|tet",
 }
 """Endings of derived nouns, which take a linking `s`."""
+_VOWEL = re.compile(r"[aeiouy]")
 
 
 class CompoundSplitter:
@@ -38,28 +50,27 @@ class CompoundSplitter:
     def __init__(self, language: str, words: frozenset[str], stem: Callable[[str], str]) -> None:
         self._stem = stem
         self._links = _LINKS[language]
-        self._words = {stem(word) for word in words} | words
-        self._lengths = sorted({len(word) for word in self._words if len(word) >= _MIN_PART}, reverse=True)
+        self._terms = {fold(word): stem(word) for word in words if len(word) >= _MIN_PART}
+        self._inflected: dict[str, str] = {}
+        for ending in reversed(_INFLECTIONS[language]):  # a word itself comes before a form of another
+            self._inflected |= {word + ending: word for word in self._terms}
         self._seam = re.compile(rf"(.{{2,}}?(?:{_DERIVED[language]}))s(.{{{_MIN_PART},}})")
         self._derived = re.compile(rf".{{2,}}(?:{_DERIVED[language]})")
 
-    def parts(self, stem: str) -> tuple[str, ...]:
-        """Return the terms of the parts of a word, given its stem. A word that is no compound has none."""
-        if not _MIN_WORD <= len(stem) <= _MAX_WORD or not stem.isalpha():
+    def parts(self, word: str) -> tuple[str, ...]:
+        """Return the terms of the parts of a lower-case word. A word that is no compound has none."""
+        word = fold(word)
+        if not 2 * _MIN_PART <= len(word) <= _MAX_WORD or not word.isalpha():
             return ()
-        parts = self._split(stem) or self._split_at_seam(stem)
-        terms = dict.fromkeys(self._stem(part) for part in parts)
-        terms.pop(stem, None)
-        return tuple(terms)[:_MAX_PARTS]
+        terms = self._split(word, is_inflected=True) or self._split_at_seam(word) or self._split_off_last(word)
+        return tuple(dict.fromkeys(terms))[:_MAX_PARTS]
 
-    def _split(self, word: str) -> list[str]:
-        """Return the words that the word is made of, from the last one, with every known group of words."""
-        for length in self._lengths:
-            head = len(word) - length
-            if head >= _MIN_PART and word[head:] in self._words:
-                rest = self._modifier(word[:head])
-                if rest:
-                    return [word[head:], *rest]
+    def _split(self, word: str, *, is_inflected: bool = False) -> list[str]:
+        """Return the terms of the words that a word is made of, the last one first, with the known groups of words."""
+        for seam in range(_MIN_PART, len(word) - _MIN_PART + 1):
+            last = self._inflected.get(word[seam:]) if is_inflected else word[seam:]
+            if last in self._terms and (rest := self._modifier(word[:seam])):
+                return [self._terms[last], *self._split(last), *rest]
         return []
 
     def _modifier(self, rest: str) -> list[str]:
@@ -68,15 +79,22 @@ class CompoundSplitter:
             if len(base) < _MIN_PART or (link and base == rest):
                 continue
             inner = self._split(base)
-            if inner or base in self._words:
-                return [base, *inner]
-            if self._derived.fullmatch(base) and (link == "s" or len(base) >= _MIN_WORD):
-                return [base]
+            if inner or base in self._terms:
+                return [self._terms.get(base) or self._stem(base), *inner]
+            if self._derived.fullmatch(base) and (link == "s" or len(base) >= _MIN_PART_ALONE):
+                return [self._stem(base)]
         return []
 
     def _split_at_seam(self, word: str) -> list[str]:
         match = self._seam.fullmatch(word)
-        return [match[2], match[1]] if match else []
+        return [self._stem(match[2]), self._stem(match[1])] if match else []
+
+    def _split_off_last(self, word: str) -> list[str]:
+        for seam in range(_MIN_UNKNOWN, len(word) - _MIN_PART_ALONE + 1):
+            last = self._inflected.get(word[seam:])
+            if last and len(last) >= _MIN_PART_ALONE and _VOWEL.search(word[:seam]):
+                return [self._terms[last], *self._split(last)]
+        return []
 
 
 @cache

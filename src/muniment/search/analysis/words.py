@@ -84,7 +84,8 @@ class WordAnalyzer:
         if word in self.stop_words or (self.language == "serbian" and to_latin(word) in self.stop_words):
             return _STOP_WORD
         stems = tuple(dict.fromkeys(self._stem(spelling)[:MAX_TERM_CHARACTERS] for spelling in spellings(word)))
-        return WordTerms(stems, self._compounds.parts(stems[0]) if self._compounds else ())
+        parts = self._compounds.parts(word) if self._compounds else ()
+        return WordTerms(stems, tuple(part for part in parts if part not in stems))
 
     def _stem(self, word: str) -> str:
         if self._stemmer is None or len(word) > _MAX_STEMMED:
