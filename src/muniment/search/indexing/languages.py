@@ -51,17 +51,20 @@ def detect_text_search_config(text: str, *, fallback: str = SIMPLE) -> str:
 
     A text that is too short to tell gets the fallback: the configuration of its document or knowledge base.
     """
+    return find_text_search_config(text) or fallback
+
+
+def find_text_search_config(text: str) -> str | None:
+    """Return the configuration for a text, or `None` if the text is too short to tell."""
     sample = text[:_MAX_CHARACTERS]
     letters = sum(map(str.isalpha, sample))
     if letters < _MIN_LETTERS:
-        return fallback
+        return None
     language, _ = _identifier().classify(sample)
     if language == "sl" and sample.isascii():  # Slovenian has its diacritics; this is Serbian typed without them
         language = "sr"
     known = _CONFIGURATIONS.get(language)
-    if known is None and letters < _MIN_LETTERS_FOR_OTHER_LANGUAGES:
-        return fallback
-    return known or SIMPLE
+    return SIMPLE if known is None and letters >= _MIN_LETTERS_FOR_OTHER_LANGUAGES else known
 
 
 @lru_cache
