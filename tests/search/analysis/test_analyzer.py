@@ -56,6 +56,7 @@ def test_a_text_finds_itself(text: str, language: str) -> None:
 def test_endless_repetition_is_analyzed_as_fast_as_text(text: str) -> None:
     tokens = analyze(text, "german")  # quadratic time would exceed the test's time limit
     assert all(len(token.term) <= MAX_TERM_CHARACTERS for token in tokens)
+    assert all(token.position <= MAX_POSITION for token in tokens)
 
 
 def test_stop_words_take_a_position_but_give_no_term() -> None:
