@@ -18,9 +18,9 @@ from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, ArtifactParagra
 from muniment.artifacts.text_packs import read_concurrently, read_page_text
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import TEXT, Chunk, ChunkOptions, ParagraphSpan, SourcePage, make_chunks
-from muniment.search.indexing.languages import detect_text_search_config
+from muniment.search.indexing.languages import SIMPLE, find_text_search_config
 from muniment.search.indexing.lexical_form import make_lexical_form
-from muniment.search.indexing.repository import NewIndex
+from muniment.search.indexing.repository import IndexRepository, NewIndex
 from muniment.search.variants import indexing_variant
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
@@ -54,13 +54,15 @@ async def build_index(
     artifact: TextArtifact,
     *,
     organization_id: UUID,
+    knowledge_base_id: UUID | None = None,
     pages: Sequence[SourcePage] | None = None,
     after_batch: AfterBatch = _go_on,
 ) -> NewIndex:
     """Split the text of an artifact into chunks that fit the model, for `IndexRepository.add_once`.
 
     `organization_id` names the organization on whose behalf the work is done; it must be able to see the artifact.
-    `pages` are all pages, if the caller has them in memory.
+    A text that is too short to tell its language has that of the knowledge base. `pages` are all pages, if the caller
+    has them in memory.
     """
     options = ChunkOptions(max_tokens=embedder.max_tokens)
     chunks: list[Chunk] = []
@@ -73,7 +75,11 @@ async def build_index(
         chunks += await _split(batch, embedder, options)
         if batch:
             await after_batch(batch[-1].number)
-    language = await asyncio.to_thread(detect_text_search_config, sample)
+    language = await asyncio.to_thread(find_text_search_config, sample)
+    if language is None and knowledge_base_id is not None:
+        async with database.service_work(Service(organization_id)) as work:
+            language = await IndexRepository(work.session).find_usual_language(knowledge_base_id)
+    language = language or SIMPLE
     form = await asyncio.to_thread(make_lexical_form, [chunk.text for chunk in chunks], language)
     return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), chunks, form)
 

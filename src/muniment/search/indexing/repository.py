@@ -52,6 +52,18 @@ _ADD_INDEX = (
 )
 
 
+# The newest documents tell enough. What has no language is not counted: it would make every short text like itself.
+_USUAL_LANGUAGE = text("""
+    SELECT i.language
+      FROM (SELECT artifact_text_id FROM documents
+             WHERE knowledge_base_id = :knowledge_base_id AND artifact_text_id IS NOT NULL
+             ORDER BY created_at DESC LIMIT 200) AS d
+      JOIN artifact_indexes i ON i.artifact_text_id = d.artifact_text_id
+     WHERE i.language <> 'simple'
+     GROUP BY i.language ORDER BY count(*) DESC, i.language LIMIT 1
+""")
+
+
 class IndexRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -87,6 +99,11 @@ class IndexRepository:
         await self._session.execute(others.values(is_active=False))
         this = update(IndexingVariantRow).where(IndexingVariantRow.fingerprint == fingerprint)
         await self._session.execute(this.values(is_active=True))
+
+    async def find_usual_language(self, knowledge_base_id: UUID) -> str | None:
+        """Return the text search configuration of most documents of a knowledge base, or `None` if none has one."""
+        found: str | None = await self._session.scalar(_USUAL_LANGUAGE, {"knowledge_base_id": knowledge_base_id})
+        return found
 
     async def find(self, artifact_text_id: UUID, fingerprint: str) -> ArtifactIndex | None:
         return await self._session.scalar(

@@ -74,6 +74,7 @@ async def _store_chunks(context: RunContext, artifact: TextArtifact, embedder: E
         embedder,
         artifact,
         organization_id=run.organization_id,
+        knowledge_base_id=context.record.kb_id,
         pages=context.pending.pages,
         after_batch=after_batch,
     )
