@@ -1,15 +1,15 @@
 """Real questions with their answers: the FAQ of Perl, and the manual around it.
 
-They come with Debian's package `perl-doc` (free under the terms of Perl itself); nothing is downloaded or shipped.
+They come with Debian's package `perl-doc` (free under the terms of Perl itself).
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 
-PACKAGE = "perl-doc"
-_INSTALLED = Path("/usr/share/perl")
+from benchmarks.retrieval.collection import Collection, Section, collection_of_sections, find_installed
+
+NAME = "Perl"
+_FIRST_PAGE = "usr/share/perl/*/pod/perlfaq1.pod"
 _MANUAL = ("perldata", "perlipc", "perlop", "perlopentut", "perlre", "perlref", "perlsub", "perlsyn", "perlvar")
 """Related pages in other words: passages that could be mistaken for the answer."""
 _LEAST_WORDS = 15
@@ -17,41 +17,20 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _HEADING = re.compile(r"=head[1-4]\s+(?P<title>.+)", re.DOTALL)
 _PLAIN_CODE = re.compile(r"(?P<sign>[A-Z])<(?P<inside>[^<>]*)>")
 _WIDE_CODE = re.compile(r"[A-Z](?P<open><{2,})\s+(?P<inside>.*?)\s+>{2,}", re.DOTALL)
-_SIGNS = re.compile(r'"|(?<!\S)-+')
 _ENTITIES = {"lt": "<", "gt": ">", "verbar": "|", "sol": "/", "eacute": "é", "nbsp": " "}
 
 
-@dataclass(frozen=True)
-class Section:
-    """A section; `text` does not include the title."""
-
-    title: str
-    text: str
-
-    @property
-    def question(self) -> str:
-        """The title without the characters that exclude a word or form a phrase."""
-        return " ".join(_SIGNS.sub(" ", self.title).split())
-
-
-@dataclass(frozen=True)
-class Questions:
-    asked: Sequence[Section]
-    """The title is the question, the text its answer."""
-    others: Sequence[Section]
-
-
-def find_questions() -> Questions | None:
-    """Return None if the package is not installed."""
-    folders = sorted(_INSTALLED.glob("*/pod/perlfaq1.pod"))
-    if not folders:
+def find_perl_faq() -> Collection | None:
+    """Return None if the package is neither unpacked nor installed."""
+    first = list(find_installed(_FIRST_PAGE))
+    if not first:
         return None
-    faq = sorted(folders[-1].parent.glob("perlfaq[1-9].pod"))  # the last of them: the others are links to it
+    faq = sorted(first[-1].parent.glob("perlfaq[1-9].pod"))  # the last of them: the others are links to it
     sections = [section for file in faq for section in read_sections(file.read_text())]
     asked = [section for section in sections if "?" in section.title]
     manual = [faq[0].with_name(f"{name}.pod") for name in _MANUAL]
     around = [section for file in manual for section in read_sections(file.read_text())]
-    return Questions(asked, [*(section for section in sections if "?" not in section.title), *around])
+    return collection_of_sections(NAME, asked, [*(other for other in sections if "?" not in other.title), *around])
 
 
 def read_sections(pod: str) -> Iterator[Section]:

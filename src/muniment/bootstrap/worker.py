@@ -15,6 +15,7 @@ from muniment.bootstrap.maintenance import (
     build_replacement_sweep,
     build_upload_sweep,
 )
+from muniment.bootstrap.processing import build_embedders
 from muniment.bootstrap.stores import Stores
 from muniment.bootstrap.tasks import build_task_engine
 from muniment.handover.dead_letters import DeadLetterSweep
@@ -23,6 +24,7 @@ from muniment.lifecycle.proof.prover import ReceiptSweep
 from muniment.reconcile.runner import NightlyReconcile
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.search.indexing.backlog import EmbeddingBacklogSweep
+from muniment.search.indexing.calibration_sweep import CalibrationSweep
 from muniment.search.indexing.lexical_rebuild import LexicalRebuild
 from muniment.search.indexing.partial_vectors import delete_abandoned_vectors
 from muniment.search.indexing.vector_move import VectorMove
@@ -56,6 +58,7 @@ def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[Periodi
     audit = AuditMaintenance(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
     dead_letters = DeadLetterSweep(stores.database, stores.handover, stores.objects)
     handovers = HandoverSweep(build_document_handover(settings, stores))
+    calibration = CalibrationSweep(stores.database, partial(build_embedders, settings))
     return [
         PeriodicTask("documents.sweep_uploads", "0 * * * * *", build_upload_sweep(settings, stores).run),
         PeriodicTask("documents.expire_replacements", "10 17 * * * *", build_replacement_sweep(stores).run),
@@ -66,6 +69,7 @@ def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[Periodi
         PeriodicTask("index.move_vectors", "30 * * * * *", VectorMove(stores.database).run, NIGHTLY),
         PeriodicTask("index.rebuild_terms", "20 * * * * *", LexicalRebuild(stores.database).run, NIGHTLY),
         PeriodicTask("index.forget_partial", "40 47 * * * *", partial(delete_abandoned_vectors, stores.database)),
+        PeriodicTask("index.calibrate", "25 * * * * *", calibration.run),
         PeriodicTask("archive.hand_over", "*/10 * * * * *", handovers.sweep),
         PeriodicTask("archive.expire", "15 */2 * * * *", dead_letters.expire),
         PeriodicTask("archive.remind", "25 41 5 * * *", dead_letters.remind),

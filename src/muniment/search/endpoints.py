@@ -18,7 +18,7 @@ QueryParameter = Annotated[
 
 
 async def get_similar_documents(services: CurrentServices, principal: CurrentPrincipal) -> SimilarDocuments:
-    return SimilarDocuments(services.database, services.search.index, principal)
+    return SimilarDocuments(services.database, services.search.index, principal, services.search.calibrations)
 
 
 async def get_document_search(services: CurrentServices, principal: CurrentPrincipal) -> DocumentSearch:

@@ -16,6 +16,13 @@ from muniment.search.query.within_document import PageMatch
 SNIPPET_SPANS_DESCRIPTION = (
     "Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup"
 )
+MODE_DESCRIPTION = (
+    "Mode that was used: `text` while search by meaning is unavailable, and where the model knows no language in scope"
+)
+TEXT_ONLY_DESCRIPTION = (
+    "Languages of documents in scope that are searched by keywords alone, because the embedding model does not know "
+    "them; `simple` stands for any other language"
+)
 PAGE_SPANS_DESCRIPTION = "Start and end of each match, in Unicode characters of the text of the page"
 BOXES_DESCRIPTION = "Left, top, right, bottom of each matching word, in points from the top left corner of the page"
 
@@ -55,7 +62,8 @@ class HitRead(BaseModel):
 
 class SearchRead(BaseModel):
     items: list[HitRead]
-    mode: SearchMode = Field(description="Mode that was used: `text` while search by meaning is unavailable")
+    mode: SearchMode = Field(description=MODE_DESCRIPTION)
+    text_only_languages: list[str] = Field(description=TEXT_ONLY_DESCRIPTION)
     took_ms: float
     passages_without_vectors: int = Field(
         description="Passages in scope that only keywords find yet. Zero in mode `text`"
@@ -66,6 +74,7 @@ class SearchRead(BaseModel):
         return SearchRead(
             items=[HitRead.from_hit(hit) for hit in answer.hits],
             mode=answer.mode,
+            text_only_languages=list(answer.text_only_languages),
             took_ms=answer.took_ms,
             passages_without_vectors=answer.passages_without_vectors,
         )

@@ -17,7 +17,7 @@ from sqlalchemy import (
     literal_column,
     text,
 )
-from sqlalchemy.dialects.postgresql import BIT, REGCONFIG, TSVECTOR
+from sqlalchemy.dialects.postgresql import BIT, JSONB, REGCONFIG, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from muniment.storage.db.base import Table, created_at_column
@@ -35,6 +35,8 @@ class IndexingVariantRow(Table):
     model: Mapped[str]
     dimensions: Mapped[int]
     is_active: Mapped[bool] = mapped_column(server_default=text("false"))
+    calibration: Mapped[Any | None] = mapped_column(JSONB)
+    """What similarities of the model mean; null until it is measured."""
     created_at: Mapped[datetime] = created_at_column()
 
 

@@ -1,28 +1,33 @@
 import pytest
 
-from muniment.search.query.ranking import RRF_K, Ranking, fuse
+from muniment.search.query.ranking import Ranking, fuse
 
 
-def test_what_two_rankings_agree_upon_comes_before_what_one_of_them_puts_first() -> None:
-    order = [key for key, _ in fuse([Ranking(["only here", "both"]), Ranking(["only there", "both"])])]
-    assert order == ["both", "only here", "only there"]
+def ordered(*rankings: Ranking[str]) -> list[str]:
+    return [key for key, _ in fuse(rankings)]
 
 
-def test_the_first_of_every_ranking_scores_one_and_the_rest_less() -> None:
-    scores = dict(fuse([Ranking(["a", "b"]), Ranking(["a"])]))
-    assert scores["a"] == pytest.approx(1)
-    assert scores["b"] == pytest.approx((RRF_K + 1) / (RRF_K + 2) / 2)
+def test_both_halves_count_equally() -> None:
+    lexical, semantic = Ranking({"words": 0.9, "both": 0.5}), Ranking({"meaning": 0.8, "both": 0.5})
+    assert ordered(semantic, lexical) == ["both", "words", "meaning"]
 
 
-def test_a_weight_lets_one_ranking_decide() -> None:
-    order = [key for key, _ in fuse([Ranking(["a", "b"]), Ranking(["b", "a"], weight=1.5)])]
-    assert order == ["b", "a"]
+def test_a_passage_that_is_best_in_both_halves_scores_one_and_in_one_of_them_half() -> None:
+    scores = dict(fuse([Ranking({"a": 1.0, "b": 1.0}), Ranking({"a": 1.0})]))
+    assert scores == {"a": 1.0, "b": 0.5}
 
 
-def test_a_key_that_comes_twice_counts_once() -> None:
-    assert fuse([Ranking(["a", "b", "a"])]) == fuse([Ranking(["a", "b"])])
+def test_a_similarity_counts_by_how_far_it_lies_between_the_lower_limit_and_the_best() -> None:
+    ranking = Ranking.by_similarity({"best": 0.7, "middle": 0.5, "limit": 0.3}, 0.3)
+    assert ranking.scores == pytest.approx({"best": 1.0, "middle": 0.5, "limit": 0.0})
+
+
+def test_without_a_lower_limit_the_least_similar_passage_found_takes_its_place() -> None:
+    assert Ranking.by_similarity({"best": 0.7, "least": 0.5}, None).scores == {"best": 1.0, "least": 0.0}
+    assert Ranking.by_similarity({"only": 0.7}, None).scores == {"only": 1.0}
 
 
 def test_nothing_fused_is_nothing() -> None:
-    assert fuse([Ranking[str]([]), Ranking[str]([])]) == []
+    assert fuse([Ranking[str]({}), Ranking[str]({})]) == []
     assert fuse([]) == []
+    assert Ranking[str].by_similarity({}, 0.3).scores == {}

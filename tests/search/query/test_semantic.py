@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.errors import Unavailable
+from muniment.search.query.calibrations import CalibrationCache
 from muniment.search.query.request import SearchMode, SearchRequest
 from muniment.search.query.semantic import MAX_ROUNDS
 from muniment.search.query.service import SearchService
@@ -177,7 +178,7 @@ async def test_similar_documents_are_decided_the_same_way(semantic_env: Semantic
         semantic_env.database, [proposal(document_id) for document_id in (mine, foreign, archived, near, near, uuid4())]
     )
 
-    hits = await SimilarDocuments(semantic_env.database, lies, semantic_env.owner.principal).find(
+    hits = await SimilarDocuments(semantic_env.database, lies, semantic_env.owner.principal, CalibrationCache()).find(
         semantic_env.kb_id, mine, limit=10
     )
 

@@ -7,9 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, bindparam, exists, literal, select, text, update
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.search.embedding.calibration import ModelCalibration, find_measured
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
 from muniment.search.indexing.lexical_form import LexicalForm, LexicalFormRepository
@@ -68,18 +70,21 @@ class IndexRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def register_variant(self, variant: IndexingVariant) -> None:
+    async def register_variant(self, variant: IndexingVariant, calibration: ModelCalibration | None = None) -> None:
         """Register a variant once; the first one ever becomes the active one."""
         # Of two concurrent first registrations, the unique index refuses one, which tries again as the second.
-        while not await self._insert_variant(variant):
+        while not await self._insert_variant(variant, calibration):
             known = select(exists().where(IndexingVariantRow.fingerprint == variant.fingerprint))
             if await self._session.scalar(known):
                 return
 
-    async def _insert_variant(self, variant: IndexingVariant) -> bool:
-        columns = ["fingerprint", "model", "dimensions", "is_active"]
+    async def _insert_variant(self, variant: IndexingVariant, calibration: ModelCalibration | None) -> bool:
+        columns = ["fingerprint", "model", "dimensions", "is_active", "calibration"]
         is_first = ~exists().where(IndexingVariantRow.is_active).correlate(None)
-        row = select(literal(variant.fingerprint), literal(variant.model), literal(variant.dimensions), is_first)
+        measured = literal(calibration.as_json() if calibration else None, JSONB(none_as_null=True))
+        row = select(
+            literal(variant.fingerprint), literal(variant.model), literal(variant.dimensions), is_first, measured
+        )
         statement = upsert(IndexingVariantRow).from_select(columns, row, include_defaults=False)
         added = await self._session.scalar(statement.on_conflict_do_nothing().returning(IndexingVariantRow.fingerprint))
         return added is not None
@@ -189,7 +194,8 @@ class InstalledModels:
 
     async def register(self, work: Work[Service]) -> None:
         """Register the configured variant before the first index of it is stored."""
-        await IndexRepository(work.session).register_variant(variant_for(self.configured))
+        variant, calibration = variant_for(self.configured), find_measured(self.configured)
+        await IndexRepository(work.session).register_variant(variant, calibration)
 
     async def find_progress(self, work: Work[Service], artifact_id: UUID) -> IndexingProgress:
         """Return how far this artifact is indexed."""

@@ -1,49 +1,44 @@
-"""Combine rankings by reciprocal rank fusion, and limit the hits per document."""
+"""Combine the two halves of search by score, and limit the hits per document.
+
+Both halves give scores from 0 to 1 and count equally: the lexical one is BM25 as a share of the weight of the
+query, the semantic one how far its similarity lies between the lower limit and the best one found. Chosen by
+measurement on the FAQs of Perl, Python and Debian (docs/decisions/0024-relevance-of-meaning.md).
+"""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from muniment.search.query.request import PassageKey
-
-RRF_K = 3
-"""Constant of reciprocal rank fusion, chosen by measurement (benchmarks/retrieval/quality.py). With the usual 60, meant
-for many rankings of equal quality, a low rank in both halves beats the first rank in the better one."""
-
-
-MAX_KEYWORDS = 3
-
-
-LEXICAL_WEIGHT_OF_SENTENCES = 0.3
-"""Weight of the lexical ranking for sentences, relative to the semantic one; chosen by measurement too."""
-
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Ranking(Generic[KeyT]):
-    """Ranked keys, best first, and the weight of this ranking in the fusion."""
+    """Ranked keys with their scores from 0 to 1, best first."""
 
-    keys: Sequence[KeyT]
-    weight: float = 1.0
+    scores: Mapping[KeyT, float]
+
+    @classmethod
+    def by_similarity(cls, similarities: Mapping[KeyT, float], min_similarity: float | None) -> "Ranking[KeyT]":
+        """Return a ranking by similarity between the lower limit, or the least one found, and the best one."""
+        if not similarities:
+            return Ranking({})
+        best = max(similarities.values())
+        least = min(similarities.values()) if min_similarity is None else min_similarity
+        width = best - least
+        return Ranking({key: (found - least) / width if width > 0 else 1.0 for key, found in similarities.items()})
 
 
-def fuse(rankings: Sequence[Ranking[KeyT]], rank_constant: int = RRF_K) -> list[tuple[KeyT, float]]:
-    """Return keys and scores, best first; 1 means first in every ranking. Ties keep the order of the rankings."""
-    best = sum(ranking.weight for ranking in rankings) / (rank_constant + 1)
+def fuse(rankings: Sequence[Ranking[KeyT]]) -> list[tuple[KeyT, float]]:
+    """Return keys and mean scores, best first; a key that a ranking lacks scores 0 there. Ties keep their order."""
     scores: dict[KeyT, float] = {}
     for ranking in rankings:
-        # Duplicate keys count once, at their best rank.
-        for rank, key in enumerate(dict.fromkeys(ranking.keys), start=1):
-            scores[key] = scores.get(key, 0.0) + ranking.weight / (rank_constant + rank)
-    return sorted(((key, score / best) for key, score in scores.items()), key=lambda item: -item[1])
-
-
-def lexical_weight(word_count: int) -> float:
-    """Return the weight of the lexical ranking, relative to the semantic one: higher for names and numbers."""
-    return 1.0 if word_count <= MAX_KEYWORDS else LEXICAL_WEIGHT_OF_SENTENCES
+        for key, score in ranking.scores.items():
+            scores[key] = scores.get(key, 0.0) + score / len(rankings)
+    return sorted(scores.items(), key=lambda item: -item[1])
 
 
 def limit_per_document(keys: Iterable[PassageKey], limit: int) -> list[PassageKey]:

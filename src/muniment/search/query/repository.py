@@ -6,6 +6,7 @@ All of them read views that have only the completed documents the caller may see
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select, text
@@ -42,6 +43,9 @@ class FoundPassage:
 
 
 _ACTIVE_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
+
+
+_CALIBRATION = text("SELECT calibration FROM indexing_variants WHERE fingerprint = :fingerprint")
 
 
 _LANGUAGES = """
@@ -93,6 +97,11 @@ class SearchRepository:
         """Return the active variant, or `None` before anything was indexed."""
         row = (await self._session.execute(_ACTIVE_MODEL)).mappings().one_or_none()
         return IndexingVariant(**row) if row else None
+
+    async def find_calibration(self, model: IndexingVariant) -> Mapping[str, Any] | None:
+        """Return the stored calibration of the variant, or `None` before it is measured."""
+        stored: Mapping[str, Any] | None = await self._session.scalar(_CALIBRATION, {"fingerprint": model.fingerprint})
+        return stored
 
     async def build_language_queries(
         self,

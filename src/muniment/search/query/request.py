@@ -6,13 +6,21 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from muniment.search.embedding.calibration import ModelCalibration
 from muniment.search.query.filters import NO_FILTERS, SearchFilters
 from muniment.search.query.lexical.terms import LanguageQuery
 from muniment.search.query.parser import ParsedQuery
-from muniment.storage.vectors.port import IndexingVariant
+from muniment.storage.vectors.port import DocumentCondition, IndexingVariant
 
 PassageKey = tuple[UUID, int]
 """A passage: its document and its chunk index."""
+
+
+_IN_KNOWN_LANGUAGES = """
+    AND document_id IN (SELECT document_id FROM indexed_documents
+         WHERE knowledge_base_id = ANY (CAST(:language_kb_ids AS uuid[])) AND fingerprint = :language_fingerprint
+           AND language = ANY (CAST(:known_languages AS text[])))
+"""
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,10 @@ class SearchScope:
     queries: Sequence[LanguageQuery]
     document_types: Sequence[str] = field(default=())
     filters: SearchFilters = NO_FILTERS
+    calibration: ModelCalibration | None = None
+    """What similarities of the model mean, once it is measured."""
+    known_languages: Sequence[str] | None = None
+    """The only languages that are searched, if not all."""
 
     def rephrase(self, query: ParsedQuery) -> "SearchScope":
         """Return the same scope with another query."""
@@ -36,6 +48,42 @@ class SearchScope:
     @property
     def chunks_without_vectors(self) -> int:
         return sum(query.chunks_without_vectors for query in self.queries)
+
+    @property
+    def unknown_languages(self) -> Sequence[str]:
+        """Languages of passages in scope in which the model cannot tell related texts from unrelated ones."""
+        if self.calibration is None:
+            return []
+        return [query.language for query in self.queries if not self.calibration.knows(query.language)]
+
+    def limited_to_known_languages(self) -> "SearchScope":
+        """Return the scope without passages in unknown languages."""
+        if not (unknown := self.unknown_languages):
+            return self
+        queries = [query for query in self.queries if query.language not in unknown]
+        return replace(self, queries=queries, known_languages=[query.language for query in queries])
+
+    def min_similarity(self, vector: Sequence[float]) -> float | None:
+        """Return the similarity to this vector from which on a passage counts, or `None` if that is not known."""
+        return self.calibration.min_similarity(vector) if self.calibration else None
+
+    @property
+    def document_condition(self) -> DocumentCondition | None:
+        """The condition on documents for a vector engine inside PostgreSQL, or `None` if all count."""
+        condition = self.filters.document_condition
+        if self.known_languages is None:
+            return condition
+        languages = DocumentCondition(
+            _IN_KNOWN_LANGUAGES,
+            {
+                "language_kb_ids": list(self.kb_ids),
+                "language_fingerprint": self.model.fingerprint,
+                "known_languages": list(self.known_languages),
+            },
+        )
+        if condition is None:
+            return languages
+        return DocumentCondition(f"{condition.sql} {languages.sql}", {**condition.parameters, **languages.parameters})
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -31,10 +31,15 @@ class ConfirmedVectorSearch:
     principal: Principal
 
     async def nearest(self, scope: SearchScope, vector: Vector, is_enough: StopCondition) -> Mapping[PassageKey, float]:
-        """Return confirmed keys with their distances, nearest first.
+        """Return confirmed keys with their similarities, most similar first, none below the limit of the model.
 
-        More candidates are fetched until `is_enough`, the index has no more, or the rounds are used up.
+        Passages in languages that the model does not know are left out. More candidates are fetched until `is_enough`,
+        none is similar enough, the index has no more, or the rounds are used up.
         """
+        least = scope.min_similarity(vector)
+        scope = scope.limited_to_known_languages()
+        if not scope.queries:
+            return {}
         kept: dict[PassageKey, float] = {}
         seen: set[PassageKey] = set()
         size, skip = INITIAL_LIMIT, 0
@@ -49,16 +54,17 @@ class ConfirmedVectorSearch:
                     limit=size,
                     offset=skip,
                     scope_size=scope.chunk_count,
-                    documents=scope.filters.document_condition,
+                    documents=scope.document_condition,
                 )
                 proposed = found[:size]
-                fresh = [candidate for candidate in proposed if _passage_key(candidate) not in seen]
+                similar = [candidate for candidate in proposed if least is None or _similarity(candidate) >= least]
+                fresh = [candidate for candidate in similar if _passage_key(candidate) not in seen]
                 confirmed = await self._confirm(work, scope, fresh)
             seen |= {_passage_key(candidate) for candidate in fresh}
-            distances = {_passage_key(candidate): candidate.distance for candidate in reversed(fresh)}
+            similarities = {_passage_key(candidate): _similarity(candidate) for candidate in reversed(fresh)}
             for key in confirmed:
-                kept.setdefault(key, distances[key])
-            if len(proposed) < size or is_enough(kept):
+                kept.setdefault(key, similarities[key])
+            if len(similar) < size or is_enough(kept):
                 break
             size, skip = size * LIMIT_GROWTH, skip + len(proposed)
         return kept
@@ -69,6 +75,10 @@ class ConfirmedVectorSearch:
         if not candidates:
             return []
         return await SearchRepository(work.session).confirm(scope, candidates)
+
+
+def _similarity(candidate: Candidate) -> float:
+    return 1 - candidate.distance
 
 
 def _passage_key(candidate: Candidate) -> PassageKey:

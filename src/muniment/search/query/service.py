@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from time import perf_counter
 from typing import Protocol
@@ -14,12 +14,13 @@ import structlog
 from muniment.audit.events import SearchAsked
 from muniment.audit.log import AuditLog
 from muniment.errors import Unavailable
+from muniment.search.query.calibrations import CalibrationCache
 from muniment.search.query.duplicates import is_repeated
 from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.lexical.spelling import SpellingRepository
 from muniment.search.query.lexical.terms import make_language_query
 from muniment.search.query.parser import ParsedQuery, parse_query
-from muniment.search.query.ranking import Ranking, fuse, lexical_weight, limit_per_document
+from muniment.search.query.ranking import Ranking, fuse, limit_per_document
 from muniment.search.query.repository import FoundPassage, SearchRepository
 from muniment.search.query.request import (
     PassageKey,
@@ -41,7 +42,7 @@ MAX_HITS_PER_DOCUMENT = 3
 """Maximum number of hits per document, so that a long document does not fill the page."""
 
 
-MIN_CANDIDATES = 50
+MIN_CANDIDATES = 100
 """Minimum number of candidates of each half, so that a passage with a low rank in one half and a high one in the other
 is fused with both."""
 
@@ -92,7 +93,9 @@ class SearchHit:
 class SearchResult:
     hits: Sequence[SearchHit]
     mode: SearchMode
-    """Mode that was used: hybrid falls back to text while the model is unavailable."""
+    """Mode that was used: hybrid falls back to text while the model is unavailable, and where it knows no language."""
+    text_only_languages: Sequence[str]
+    """Languages in scope that are searched by keywords alone, because the model does not know them."""
     took_ms: float
     passages_without_vectors: int = 0
     """Passages in scope that search by meaning does not find yet. Zero if it was not asked."""
@@ -111,9 +114,9 @@ class Rankings:
 
     def matched_by(self, key: PassageKey) -> MatchedBy:
         """Return which halves found the passage."""
-        if self.semantic is None or key not in self.semantic.keys:
+        if self.semantic is None or key not in self.semantic.scores:
             return MatchedBy.TEXT
-        return MatchedBy.BOTH if self.lexical and key in self.lexical.keys else MatchedBy.VECTOR
+        return MatchedBy.BOTH if self.lexical and key in self.lexical.scores else MatchedBy.VECTOR
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,7 @@ class SearchService:
     embedders: Mapping[str, QueryEmbedder]
     """Embedders by model name; there are two while the installation switches models."""
     audit_queries: bool = False
+    calibrations: CalibrationCache = field(default_factory=CalibrationCache)
 
     async def close(self) -> None:
         """Close the models. The index is closed by its owner."""
@@ -134,15 +138,19 @@ class SearchService:
         started = perf_counter()
         query = parse_query(request.query)
         hits: Sequence[SearchHit] = []
-        mode, without_vectors = request.mode, 0
+        mode, without_vectors, text_only_languages = request.mode, 0, list[str]()
         target = await self._resolve_target(principal, request)
         if target and query.plain_text:
-            hits, mode, without_vectors = await self._search_target(principal, request, query, *target)
+            hits, mode, scope = await self._search_target(principal, request, query, *target)
+            if request.mode is not SearchMode.TEXT:
+                text_only_languages = [*scope.unknown_languages]
+            if mode is not SearchMode.TEXT:
+                without_vectors = scope.limited_to_known_languages().chunks_without_vectors
         if self.audit_queries:
             await self._record_event(principal, request, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
         log.info("search.completed", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
-        return SearchResult(hits, mode, took_ms, without_vectors)
+        return SearchResult(hits, mode, text_only_languages, took_ms, without_vectors)
 
     async def _resolve_target(
         self, principal: Principal, request: SearchRequest
@@ -161,8 +169,8 @@ class SearchService:
         query: ParsedQuery,
         model: IndexingVariant,
         kb_ids: Sequence[UUID],
-    ) -> tuple[Sequence[SearchHit], SearchMode, int]:
-        """Return the hits, the mode that was used, and the passages in scope that it could not compare."""
+    ) -> tuple[Sequence[SearchHit], SearchMode, SearchScope]:
+        """Return the hits, the mode that was used, and the scope."""
         depth = max(MIN_CANDIDATES, request.limit * 2)
         # Concurrently, so that the caller waits only for the slower half.
         scoping = asyncio.create_task(self._build_scope(principal, request, query, model, kb_ids))
@@ -173,18 +181,17 @@ class SearchService:
             mode, semantic = await self._rank_semantic(principal, request.mode, vector, scope, depth)
             ranking, understood = await lexical
             rankings = Rankings(ranking, semantic)
-            without_vectors = 0 if mode is SearchMode.TEXT else scope.chunks_without_vectors
         finally:
             scoping.cancel()
             lexical.cancel()
             await asyncio.gather(scoping, lexical, return_exceptions=True)
         async with self.database.work(principal) as work:
             if request.sort is SearchSort.RELEVANCE:
-                return await self._load_hits(work, understood, model, rankings, request.limit), mode, without_vectors
+                return await self._load_hits(work, understood, model, rankings, request.limit), mode, scope
             # Only relevant passages are worth sorting: the newest of all candidates need not fit the query.
             relevant = await self._load_hits(work, understood, model, rankings, max(MIN_CANDIDATES, request.limit))
             newest_first = sorted(relevant, key=lambda hit: hit.passage.created_at, reverse=True)
-            return newest_first[: request.limit], mode, without_vectors
+            return newest_first[: request.limit], mode, scope
 
     async def _build_scope(
         self,
@@ -198,7 +205,8 @@ class SearchService:
             queries = await SearchRepository(work.session).build_language_queries(
                 model, kb_ids, query, request.filters, request.document_types
             )
-        return SearchScope(model, kb_ids, queries, request.document_types, request.filters)
+            calibration = await self.calibrations.find(work, model)
+        return SearchScope(model, kb_ids, queries, request.document_types, request.filters, calibration)
 
     async def _rank_lexical(
         self, principal: Principal, mode: SearchMode, query: ParsedQuery, scoping: Awaitable[SearchScope], limit: int
@@ -214,7 +222,7 @@ class SearchService:
                 corrected = await SpellingRepository(work.session).correct(scope, query, found.missing)
                 if corrected:
                     found, query = await repository.rank(scope.rephrase(corrected), limit=limit), corrected
-        return Ranking([hit.key for hit in found.hits], lexical_weight(len(query.plain_text.split()))), query
+        return Ranking({hit.key: hit.relative_score for hit in found.hits}), query
 
     async def _rank_semantic(
         self, principal: Principal, mode: SearchMode, vector: Vector | None, scope: SearchScope, limit: int
@@ -222,6 +230,8 @@ class SearchService:
         """Return the mode that was actually used, and the ranking if there is one."""
         if mode is SearchMode.TEXT or not scope.queries:
             return mode, None
+        if mode is SearchMode.HYBRID and len(scope.unknown_languages) == len(scope.queries):
+            return SearchMode.TEXT, None
         vector_search = ConfirmedVectorSearch(self.database, self.index, principal)
         try:
             if vector is None:
@@ -229,7 +239,7 @@ class SearchService:
             nearest = await vector_search.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
         except Unavailable:
             return _fall_back_to_text(mode), None
-        return mode, Ranking(list(nearest))
+        return mode, Ranking.by_similarity(nearest, scope.min_similarity(vector))
 
     async def _embed_query(self, mode: SearchMode, query: ParsedQuery, model: IndexingVariant) -> Vector | None:
         """Return the query's vector, or `None` if the model is unavailable. No transaction is open meanwhile."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from muniment.documents.repository import DocumentRepository
+from muniment.search.query.calibrations import CalibrationCache
 from muniment.search.query.parser import parse_query
 from muniment.search.query.ranking import limit_per_document
 from muniment.search.query.repository import SearchRepository
@@ -24,11 +25,13 @@ class SimilarDocuments:
     database: Database
     index: VectorSearch
     principal: Principal
+    calibrations: CalibrationCache
 
     async def find(self, kb_id: UUID, document_id: UUID, *, limit: int) -> Sequence[SearchHit]:
         """Return the nearest other documents, each with its nearest passage.
 
-        The result is empty for a document that is not completed. Raise `DocumentNotFound` if there is no such document.
+        Only passages count that are clearly more similar than unrelated texts. The result is empty for a document that
+        is not completed. Raise `DocumentNotFound` if there is no such document.
         """
         scope_and_centroid = await self._find_scope_and_centroid(kb_id, document_id)
         if scope_and_centroid is None:
@@ -41,9 +44,9 @@ class SimilarDocuments:
         chosen = [key for key in limit_per_document(nearest, 1) if key[0] != document_id][:limit]
         async with self.database.work(self.principal) as work:
             found = await SearchRepository(work.session).load_passages(scope.model, chosen)
-        # Cosine distance is between 0 and 2. Opposite vectors score 0.
+        # Opposite vectors score 0.
         return [
-            SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, 1 - nearest[key]), MatchedBy.VECTOR)
+            SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, nearest[key]), MatchedBy.VECTOR)
             for key in chosen
             if key in found
         ]
@@ -57,6 +60,10 @@ class SimilarDocuments:
             if model is None or centroid is None:
                 return None
             kb_ids = await repository.list_kb_ids(())
-            return SearchScope(
-                model, kb_ids, await repository.build_language_queries(model, kb_ids, parse_query(""))
-            ), centroid
+            scope = SearchScope(
+                model,
+                kb_ids,
+                await repository.build_language_queries(model, kb_ids, parse_query("")),
+                calibration=await self.calibrations.find(work, model),
+            )
+            return scope, centroid

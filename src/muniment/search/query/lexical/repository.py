@@ -31,6 +31,8 @@ class LexicalHit:
     score: float
     matched_share: float
     """Share of the weight of the query (the rarer a term, the more) that the terms in the passage have."""
+    relative_score: float
+    """The score as a share of the weight of the query, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,11 @@ class LexicalRepository:
     async def _rank(self, ranking: "_Ranking", found: str, parameters: Mapping[str, Any]) -> LexicalRanking:
         statement = ranking_statement(ranking.alternative_counts, found)
         rows = (await self._session.execute(statement, {**ranking.parameters, **parameters})).all()
-        hits = [LexicalHit((row.document_id, row.chunk_index), row.score, row.share) for row in rows if row.document_id]
+        hits = [
+            LexicalHit((row.document_id, row.chunk_index), row.score, row.share, row.relative_score)
+            for row in rows
+            if row.document_id
+        ]
         counts = zip(ranking.units, rows[0].all_counts, strict=True)
         return LexicalRanking(hits, [unit for unit, count in counts if not count])
 

@@ -76,10 +76,11 @@ _RANKING = """
     ), weights AS MATERIALIZED (
         SELECT {weights} FROM counts
     ), scored AS MATERIALIZED (
-        SELECT document_id, chunk_index, {score} AS score, ({matched}) / nullif({asked}, 0) AS share
+        SELECT document_id, chunk_index, {score} AS score, ({matched}) / nullif({asked}, 0) AS share,
+               ({score}) / nullif({asked}, 0) AS relative_score
           FROM counted, weights
     )
-    SELECT document_id, chunk_index, score, share, all_counts
+    SELECT document_id, chunk_index, score, share, relative_score, all_counts
       FROM (SELECT ARRAY[{all_counts}] AS all_counts FROM counts) AS known LEFT JOIN (
                SELECT * FROM scored WHERE score > 0 AND share >= :min_share
                 ORDER BY score DESC, document_id, chunk_index LIMIT :limit) AS best ON true

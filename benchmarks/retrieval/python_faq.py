@@ -1,7 +1,6 @@
-"""Held-out questions that no parameter was tuned on: the FAQs of Python and Debian, and the tutorials around them.
+"""The FAQs of Python and Debian, and the tutorials around them.
 
-They come with Debian's packages `python3-doc` and `debian-faq` (free under their own terms); nothing is downloaded or
-shipped.
+They come with Debian's packages `python3-doc` and `debian-faq` (free under their own terms).
 """
 
 from collections.abc import Iterator
@@ -9,28 +8,28 @@ from pathlib import Path
 
 from lxml import html
 
-from benchmarks.retrieval.perl_faq import Questions, Section
+from benchmarks.retrieval.collection import Collection, Section, collection_of_sections, find_installed
 
-PACKAGES = "python3-doc debian-faq"
-_PYTHON = "/usr/share/doc/python3.*-doc/html"
-_DEBIAN = Path("/usr/share/doc/debian/FAQ")
+NAME = "Python and Debian"
+_PYTHON = "usr/share/doc/python3.*/html"
+_DEBIAN = "usr/share/doc/debian/FAQ"
 _AROUND = ("tutorial", "howto")
 """Related pages in other words: passages that could be mistaken for the answer."""
 _LEAST_WORDS = 15
 
 
-def find_fresh_questions() -> Questions | None:
-    """Return None if one of the packages is not installed."""
-    python = sorted(Path("/").glob(_PYTHON.removeprefix("/")))
-    if not python or not _DEBIAN.is_dir():
+def find_python_and_debian_faq() -> Collection | None:
+    """Return None if one of the packages is neither unpacked nor installed."""
+    python, debian = list(find_installed(_PYTHON)), list(find_installed(_DEBIAN))
+    if not python or not debian:
         return None
-    faq = [*sorted((python[-1] / "faq").glob("*.html")), *sorted(_DEBIAN.glob("*.en.html"))]
+    faq = [*sorted((python[-1] / "faq").glob("*.html")), *sorted(debian[0].glob("*.en.html"))]
     sections = [section for file in faq for section in _sections(file)]
     manual = [file for folder in _AROUND for file in sorted((python[-1] / folder).glob("*.html"))]
     around = [section for file in manual for section in _sections(file)]
     asked = {section.title: section for section in sections if section.title.endswith("?")}
     others = [section for section in (*sections, *around) if section.title not in asked]
-    return Questions(list(asked.values()), others)
+    return collection_of_sections(NAME, list(asked.values()), others)
 
 
 def _sections(file: Path) -> Iterator[Section]:
