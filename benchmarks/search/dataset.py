@@ -1,5 +1,6 @@
 """A real database with one owner, and texts indexed by our own code as in the worker."""
 
+import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -25,6 +26,12 @@ from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.tasks.port import EmbeddingJob
 
+_PASSAGES = """
+    SELECT d.id, c.text, v.embedding::text
+      FROM documents d JOIN artifact_chunks c USING (artifact_text_id)
+      JOIN artifact_vectors v USING (artifact_text_id, fingerprint, chunk_index)
+     WHERE d.knowledge_base_id = %s ORDER BY d.id, c.chunk_index
+"""
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 
 
@@ -49,9 +56,19 @@ class SearchDataset:
         index = await build_index(self.database, self.artifacts_env.objects, self.embedder, full, organization_id=owner)
         async with self.database.service_work(self.artifacts_env.service) as work:
             await IndexRepository(work.session).add_once(index)
-        job = EmbeddingJob(full.id, index.variant.fingerprint, owner)
-        await PassageEmbedding(self.database, InstalledModels(self.embedder)).embed(job, _go_on)
+        await self._embed(full.id)
         return self.artifacts_env.document(full, kb_id=kb_id), index, perf_counter() - began
+
+    async def _embed(self, artifact_text_id: UUID) -> None:
+        models = InstalledModels(self.embedder)
+        organization_id, fingerprint = self.artifacts_env.owner.organization_id, variant_for(self.embedder).fingerprint
+        job = EmbeddingJob(artifact_text_id, fingerprint, organization_id)
+        await PassageEmbedding(self.database, models).embed(job, _go_on)
+
+    def list_passages(self) -> Sequence[tuple[UUID, str, Sequence[float]]]:
+        """Return the document, text and vector of each passage of the first knowledge base."""
+        rows = self.seed.rows(_PASSAGES, self.artifacts_env.kb_id)
+        return [(document_id, text, json.loads(vector)) for document_id, text, vector in rows]
 
 
 async def _go_on(_: float) -> None: ...
@@ -72,7 +89,7 @@ async def open_search_dataset(*, durable: bool = False) -> AsyncIterator[SearchD
         ending.push_async_callback(database.close)
         artifacts_env = ArtifactsFixture(seed, database, FolderObjectStore(folder))
         async with database.service_work(artifacts_env.service) as work:
-            await IndexRepository(work.session).register_variant(variant_for(embedder))
+            await InstalledModels(embedder).register(work)
         yield SearchDataset(address, seed, database, artifacts_env, embedder)
 
 
