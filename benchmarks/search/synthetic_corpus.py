@@ -19,7 +19,7 @@ NOISE = 0.04
 TEXTS, WORDS, VOCABULARY = 2000, 120, 20_000
 COMMON = "common"
 """A word in every passage."""
-INDEX = "ix_artifact_chunks_hnsw_local"
+INDEX = "ix_artifact_vectors_hnsw_local"
 _BATCH = 20_000
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
@@ -37,8 +37,9 @@ _DOCUMENTS = """
         SELECT id, organization_id, '0:' || id, 1, 'crowd', 'artifacts/x', '0', 1, 1, '{}' FROM given, bench_documents
          WHERE number >= %(first)s
     ), indexes AS (
-        INSERT INTO artifact_indexes (artifact_text_id, fingerprint, organization_id, language, total_chunks)
-        SELECT id, %(fingerprint)s, organization_id, 'english', %(chunks)s FROM given, bench_documents
+        INSERT INTO artifact_indexes (artifact_text_id, fingerprint, organization_id, language, total_chunks,
+               embedded_at, vectors_in_chunks)
+        SELECT id, %(fingerprint)s, organization_id, 'english', %(chunks)s, now(), false FROM given, bench_documents
          WHERE number >= %(first)s
     )
     INSERT INTO documents (id, organization_id, knowledge_base_id, name, name_key, document_type, status, epoch,
@@ -49,9 +50,9 @@ _DOCUMENTS = """
 """
 _CHUNKS = """
     INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number, chunk_index,
-           start_char, end_char, text, language, tsv, embedding)
+           start_char, end_char, text, language, tsv)
     SELECT %(organization)s, d.id, %(fingerprint)s, %(model)s, 1, v.number %% %(chunks)s, 0, 10, t.text, 'english',
-           t.tsv, v.embedding
+           t.tsv
       FROM bench_vectors v JOIN bench_documents d ON d.number = v.number / %(chunks)s
       JOIN bench_texts t ON t.number = v.number %% %(texts)s
 """
@@ -66,6 +67,11 @@ _TERMS = """
     SELECT d.id, %(fingerprint)s, v.number %% %(chunks)s, %(organization)s, 'english', %(words)s::integer + 1, t.tsv
       FROM bench_vectors v JOIN bench_documents d ON d.number = v.number / %(chunks)s
       JOIN bench_texts t ON t.number = v.number %% %(texts)s
+"""
+_VECTORS = """
+    INSERT INTO artifact_vectors (organization_id, artifact_text_id, fingerprint, model, chunk_index, embedding)
+    SELECT %(organization)s, d.id, %(fingerprint)s, %(model)s, v.number %% %(chunks)s, v.embedding
+      FROM bench_vectors v JOIN bench_documents d ON d.number = v.number / %(chunks)s
 """
 
 
@@ -116,10 +122,12 @@ class SyntheticCorpus:
                     copy.write(piece)
             connection.execute(_CHUNKS, given)
             connection.execute(_TERMS, given)
+            connection.execute(_VECTORS, given)
             connection.execute("SET maintenance_work_mem = '3GB'")
             connection.execute(definition)
         self.size = size
-        self._run("VACUUM ANALYZE artifact_chunks, artifact_terms, artifact_lexicons, artifact_indexes, documents")
+        tables = "artifact_chunks, artifact_terms, artifact_lexicons, artifact_vectors, artifact_indexes, documents"
+        self._run(f"VACUUM ANALYZE {tables}")
 
     def question(self, kbs: int, *, is_foreign: bool) -> tuple[Sequence[UUID], Sequence[float]]:
         """Return some knowledge bases, and a vector near a subject of one of them, or one that only others have."""

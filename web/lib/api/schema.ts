@@ -3260,8 +3260,13 @@ export interface components {
         SearchRead: {
             /** Items */
             items: components["schemas"]["HitRead"][];
-            /** @description Mode that was used: `text` while search by meaning is unavailable */
+            /** @description Mode that was used: `text` while search by meaning is unavailable, and where the model knows no language in scope */
             mode: components["schemas"]["SearchMode"];
+            /**
+             * Text Only Languages
+             * @description Languages of documents in scope that are searched by keywords alone, because the embedding model does not know them; `simple` stands for any other language
+             */
+            text_only_languages: string[];
             /** Took Ms */
             took_ms: number;
             /**
