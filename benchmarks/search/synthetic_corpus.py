@@ -50,9 +50,8 @@ _DOCUMENTS = """
 """
 _CHUNKS = """
     INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number, chunk_index,
-           start_char, end_char, text, language, tsv)
-    SELECT %(organization)s, d.id, %(fingerprint)s, %(model)s, 1, v.number %% %(chunks)s, 0, 10, t.text, 'english',
-           t.tsv
+           start_char, end_char, text)
+    SELECT %(organization)s, d.id, %(fingerprint)s, %(model)s, 1, v.number %% %(chunks)s, 0, 10, t.text
       FROM bench_vectors v JOIN bench_documents d ON d.number = v.number / %(chunks)s
       JOIN bench_texts t ON t.number = v.number %% %(texts)s
 """

@@ -72,7 +72,7 @@ export function SearchPage() {
       <LoadingBar isOn={isFetching && data !== undefined} />
       <div className={`grid min-h-0 flex-1 ${isWide && current ? "grid-cols-[minmax(0,1fr)_400px]" : "grid-cols-[minmax(0,1fr)]"}`}>
         <div className="min-h-0 px-2 pb-8 md:overflow-auto md:px-4">
-          {data && state.mode !== "text" && data.mode === "text" && hasQuestion && <Banner tone="warn" title={t.wordsOnly} className="mx-2 mt-3" />}
+          {hasQuestion && data && state.mode !== "text" && data.mode === "text" && <KeywordsOnly hasUnknownLanguage={data.text_only_languages.length > 0} />}
           {hasQuestion && data && data.passages_without_vectors > 0 && (
             <p className="mx-2 mt-3 text-12 text-ink-3">{t.withoutVectors(data.passages_without_vectors)}</p>
           )}
@@ -121,4 +121,10 @@ function ResultBones() {
       ))}
     </Skeleton>
   );
+}
+
+/** Why a search by meaning was answered by keywords. */
+function KeywordsOnly({ hasUnknownLanguage }: { hasUnknownLanguage: boolean }) {
+  if (hasUnknownLanguage) return <Banner tone="info" title={t.languageNotKnown} className="mx-2 mt-3" />;
+  return <Banner tone="warn" title={t.wordsOnly} className="mx-2 mt-3" />;
 }

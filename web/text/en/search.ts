@@ -35,6 +35,7 @@ export const search = {
   more: "Show all matches in this document",
   wordsOnly: "Search by meaning is temporarily unavailable. Showing keyword matches only.",
   withoutVectors: (count: number) => `${plural(count, "passage is", "passages are")} searchable by keyword. Search by meaning follows shortly.`,
+  languageNotKnown: "Search by meaning does not support the language of these documents. Showing keyword matches only.",
   start: {
     title: "Search all documents",
     text: "Enter keywords or a question. Use \"quotes\" for an exact phrase and -word to exclude a word.",
