@@ -10,7 +10,7 @@ from muniment.artifacts.keys import ReadingVariant, reading_variant
 from muniment.processing.pipeline.context import WaitForVectors
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import READING, MoveToQueue
+from muniment.storage.tasks.port import MoveToQueue
 from tests.faults.effects import RecordingObjectStore, RecordingReader, RunEffectRecorder
 from tests.faults.results import Results, everything, referenced, stored
 from tests.processing.worker_fixture import PAGES, WorkerFixture
@@ -71,15 +71,15 @@ class FaultHarness:
     async def work_off(self, document_id: UUID, effects: RunEffectRecorder) -> None:
         """Process the document from its current queue to the end of the run or the simulated crash."""
         async with self.process(effects) as process:
-            try:
-                await process(self.worker_env.job(document_id, effects.queue))
-            except MoveToQueue as moved:
-                effects.queue = moved.queue
-                with suppress(WaitForVectors):
-                    await process(self.worker_env.job(document_id, READING))
+            while True:
+                try:
+                    await process(self.worker_env.job(document_id, effects.queue))
+                except MoveToQueue as moved:
+                    effects.queue = moved.queue
+                except WaitForVectors:
+                    await self.worker_env.embed()
+                else:
                     return
-                await self.worker_env.embed()
-                await process(self.worker_env.job(document_id, READING))
 
     async def dies(self, document_id: UUID, effects: RunEffectRecorder) -> bool:
         with suppress(SimulatedCrash):

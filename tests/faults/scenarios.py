@@ -81,13 +81,17 @@ WITHOUT_EFFECTS = {"BuildSummary", *_WITH_THE_NEXT, *_WITH_THE_LAST}
 """Nodes that write in the transaction of ExtractText or MarkBasicComplete."""
 _READ = ("ExtractText", "IndexText", "MarkBasicComplete", READING)
 """At the end the queue releases the document."""
+_UNTIL_IT_WAITS = (READING, "AlreadyProcessedCheck", "ExtractText", "IndexText")
+"""A reread is put back into the queue until all passages have vectors."""
 
 SCENARIOS = {
     "unknown content": Scenario(unknown, FAST, (FAST, READING, *_READ)),
     "known content": Scenario(known, FAST, (FAST,)),
     "content that is found in the reading slot": Scenario(known, READING, (READING, *_READ)),
     "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, "ExtractText", ERROR_HANDLING, READING)),
-    "a reread by another variant": Scenario(reread, FAST, (FAST, READING, "AlreadyProcessedCheck", *_READ)),
+    "a reread by another variant": Scenario(
+        reread, FAST, (FAST, *_UNTIL_IT_WAITS, READING, "AlreadyProcessedCheck", *_READ)
+    ),
     "a reread of what is shown already": Scenario(
         reread_of_the_same, READING, (READING, "AlreadyProcessedCheck", "MarkBasicComplete", READING)
     ),

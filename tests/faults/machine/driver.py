@@ -11,6 +11,7 @@ import httpx
 
 from muniment.api import with_middleware
 from muniment.documents.names import name_key
+from muniment.processing.pipeline.context import WaitForVectors
 from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph, ReadingOptions
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.runs.repository import RunSuperseded
@@ -101,13 +102,12 @@ class ModelDriver:
         """Process the document like a worker with its queue. Return whether the run reached its end."""
         run_id, organization_id, job_id, queue = self._waiting(document_id)
         self.reader.is_deadly, self.reader.has_died = dies, False
-        worker = self.installation.worker
         try:
-            await worker(RunJob(run_id, organization_id, queue))
+            await self._work(RunJob(run_id, organization_id, queue))
         except MoveToQueue as moved:
             self._move_job(job_id, moved.queue)
             with suppress(SimulatedCrash):
-                await worker(RunJob(run_id, organization_id, moved.queue))
+                await self._work(RunJob(run_id, organization_id, moved.queue))
         except SimulatedCrash:
             pass
         finally:
@@ -115,6 +115,14 @@ class ModelDriver:
         if not self.reader.has_died:  # otherwise the job waits for another worker
             self._end_job(job_id)
         return not self.reader.has_died
+
+    async def _work(self, job: RunJob) -> None:
+        """Process a run, and the vectors that it waits for."""
+        try:
+            await self.installation.worker(job)
+        except WaitForVectors:
+            await self.installation.reconcile_env.worker_env.embed()
+            await self.installation.worker(job)
 
     async def take(self, document_id: UUID) -> LateWorker:
         """Claim the run for a worker that then hangs. Its job goes to another worker later."""
@@ -126,7 +134,10 @@ class ModelDriver:
         """Continue the worker that was hanging."""
         before = self.seed.rows("SELECT job_id FROM document_processing_runs WHERE run_id = %s", late.run.run_id)
         with suppress(RunSuperseded):
-            await self.installation.worker._run_graph(late.run, late.record, UnlimitedTurn())
+            try:
+                await self.installation.worker._run_graph(late.run, late.record, UnlimitedTurn())
+            except WaitForVectors:
+                await self._work(RunJob(late.run.run_id, late.run.organization_id, READING))
             for (job_id,) in before:
                 self._end_job(job_id)
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import traceback
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TextIO
@@ -24,13 +24,16 @@ from muniment.bootstrap.job_handlers import open_job_handlers
 from muniment.bootstrap.stores import Stores, build_stores
 from muniment.bootstrap.worker import build_worker_registry
 from muniment.processing.pipeline import progress
+from muniment.processing.pipeline.context import WaitForVectors
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import MoveToQueue, RunJob
+from muniment.storage.tasks.port import JobHandlers, MoveToQueue, RunJob
 from muniment.telemetry.logs import configure_logs
 from tests.faults.effects import Effect, RecordingObjectStore, RecordingReader, RunEffectRecorder
 from tests.support.live_api import settings_for
+from tests.support.seed import Seed
+from tests.support.vectors import embed_waiting
 
 
 class SelfKillingRecorder(RunEffectRecorder):
@@ -53,8 +56,8 @@ class SelfKillingRecorder(RunEffectRecorder):
 
 
 @asynccontextmanager
-async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder) -> AsyncIterator[RunProcessor]:
-    """Yield the run processor of `muniment worker` with its effects recorded."""
+async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder) -> AsyncIterator[JobHandlers]:
+    """Yield the handlers of `muniment worker` with their effects recorded."""
     objects = RecordingObjectStore(settings.server.data_dir / "blobs")
     objects.effects = effects
     workers = build_worker_registry(settings, stores)
@@ -62,18 +65,26 @@ async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder
         assert isinstance(handlers.run, RunProcessor)
         tools = handlers.run._services
         with effects.watch(tools.database, tools.locks):
-            yield RunProcessor(replace(tools, reader=RecordingReader(tools.reader, effects)))
+            run = RunProcessor(replace(tools, reader=RecordingReader(tools.reader, effects)))
+            yield replace(handlers, run=run)
 
 
-async def carry_out(settings: Settings, job: RunJob, effects: SelfKillingRecorder) -> None:
+async def carry_out(database: DatabaseAddress, folder: Path, job: RunJob, effects: SelfKillingRecorder) -> None:
     progress.INTERVAL_SECONDS = 0  # report after each page, so that every run has the same effects
+    settings = settings_for(database, folder)
     stores = build_stores(settings)
-    async with watched(settings, stores, effects) as process:
-        try:
-            await process(job)
-        except MoveToQueue as moved:
-            effects.queue = moved.queue
-            await process(replace(job, queue=moved.queue))
+    async with watched(settings, stores, effects) as handlers:
+        while True:
+            try:
+                await handlers.run(replace(job, queue=effects.queue))
+            except MoveToQueue as moved:
+                effects.queue = moved.queue
+            except WaitForVectors:
+                assert handlers.embed
+                with closing(Seed(database)) as seed:
+                    await embed_waiting(seed, handlers.embed)
+            else:
+                break
         effects.tell()
     await stores.close()
 
@@ -83,7 +94,7 @@ def child(line: str, last_word: int) -> None:
     database, folder, run_id, organization_id, queue, number = json.loads(line)
     with os.fdopen(last_word, "w") as channel:
         job, effects = RunJob(UUID(run_id), UUID(organization_id), queue), SelfKillingRecorder(queue, number, channel)
-        asyncio.run(carry_out(settings_for(DatabaseAddress.parse(database), Path(folder)), job, effects))
+        asyncio.run(carry_out(DatabaseAddress.parse(database), Path(folder), job, effects))
 
 
 def main() -> None:

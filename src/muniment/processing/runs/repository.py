@@ -134,8 +134,13 @@ _CLAIM = text(f"""
 _RUN_COLUMNS = 13
 
 
+# The document is locked first, so that a run whose document has moved on stays as it is.
 _REQUEUE = text(f"""
-    UPDATE {_RUNS}
+    WITH locked AS (
+        SELECT d.id FROM {_RUNS} r JOIN {_DOCUMENTS} d ON d.id = r.document_id
+         WHERE r.run_id = :run_id AND d.epoch = r.epoch FOR NO KEY UPDATE OF d
+    )
+    UPDATE {_RUNS} r
        SET status = 'queued', worker_id = NULL, yields = yields + CAST(:has_yielded AS boolean)::integer,
            failures = failures + CAST(:has_reader_died AS boolean)::integer,
            internal_errors = internal_errors + CAST(:has_internal_error AS boolean)::integer,
@@ -143,7 +148,8 @@ _REQUEUE = text(f"""
                'process', '{MortalProcess.READER}', 'attempt', attempt, 'worker_id', worker_id,
                'is_isolated', is_isolated, 'at', now())) ELSE '[]' END,
            updated_at = now()
-     WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
+      FROM locked
+     WHERE r.document_id = locked.id AND r.run_id = :run_id AND r.attempt = :attempt AND r.status = 'in_progress'
 """)
 
 
