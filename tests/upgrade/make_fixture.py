@@ -38,7 +38,7 @@ PARTIAL_PAGES_SECONDS = 6
 """After this time, the next page that is read stores those before it."""
 COMPLETED = (
     ("lease.pdf", contents.lease(), "armadillo", "when does the rent have to be paid"),
-    ("minutes.docx", contents.minutes(), "Halvorsen", "who was chosen to look after the money"),
+    ("minutes.docx", contents.minutes(), "Halvorsen", "person responsible for the finances of the association"),
     ("insurance.odt", contents.insurance(), "greenhouse", "insurance against damage by storms"),
     ("boiler.txt", contents.boiler(), "thermostat", "repair of the heating system"),
     ("journeys.html", contents.journeys(), "Trondheim", "reimbursement of train fares"),

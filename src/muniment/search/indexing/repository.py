@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.documents.tables import Document
 from muniment.search.embedding.calibration import ModelCalibration, find_measured
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
@@ -55,9 +56,9 @@ _ADD_INDEX = (
 
 
 # The newest documents tell enough. What has no language is not counted: it would make every short text like itself.
-_USUAL_LANGUAGE = text("""
+_USUAL_LANGUAGE = text(f"""
     SELECT i.language
-      FROM (SELECT artifact_text_id FROM documents
+      FROM (SELECT artifact_text_id FROM {Document.__table__}
              WHERE knowledge_base_id = :knowledge_base_id AND artifact_text_id IS NOT NULL
              ORDER BY created_at DESC LIMIT 200) AS d
       JOIN artifact_indexes i ON i.artifact_text_id = d.artifact_text_id
