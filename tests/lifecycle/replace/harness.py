@@ -1,6 +1,6 @@
 """A knowledge base whose documents are replaced over HTTP and processed by a worker of the test."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ DRAWN = "SELECT * FROM document_diagrams WHERE document_id = %s ORDER BY page_nu
 
 
 class FailingEmbedder(LetterEmbedder):
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    def count_tokens(self, text: str) -> int:
         raise RuntimeError("a fault of the test")
 
 
@@ -87,7 +87,7 @@ class ReplaceHarness:
         self.worker_env.reader.error, self.worker_env.reader.meanwhile = None, lambda: None
 
     async def fail_late(self, document_id: UUID) -> None:
-        """Fail the run after the text is stored, when passages are computed."""
+        """Fail the run after the text is stored, when it is split into passages."""
         able, self.worker_env.embedder = self.worker_env.embedder, FailingEmbedder()
         await last_attempt(lambda: self.process(document_id))
         self.worker_env.embedder = able
