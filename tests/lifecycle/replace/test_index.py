@@ -97,7 +97,6 @@ async def test_passages_that_a_cancelled_run_left_go_with_the_revert(replace_env
     document_id = await replace_env.completed()
     held = await count_points(replace_env.stores.vectors, replace_env.indexed(document_id))
     await replace_env.replace(document_id)
-    run = replace_env.worker_env.job(document_id)
     replace_env.worker_env.reader.pages = NEW_PAGES
 
     class Cancelling(RefusingIndex):
@@ -108,7 +107,7 @@ async def test_passages_that_a_cancelled_run_left_go_with_the_revert(replace_env
     index = replace_env.stores.vectors
     assert isinstance(index, RefusingIndex)
     index.__class__ = Cancelling
-    await replace_env.worker()(run)
+    await replace_env.process(document_id)
     index.__class__ = RefusingIndex
     assert await index.count(replace_env.indexed(document_id)) > held
     assert (await replace_env.revert(document_id)).status_code == 200
@@ -162,14 +161,13 @@ async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_r
     index.is_silent = False
     await replace_env.replace(document_id)
     replace_env.worker_env.reader.pages = NEW_PAGES
-    worker = replace_env.worker()
 
     async def put_and_sweep(*given: object) -> None:
         await QdrantIndex.upsert(index, *given)  # type: ignore[arg-type]
         await put_right(replace_env)
 
     index.upsert = put_and_sweep  # type: ignore[method-assign,assignment]
-    await worker(replace_env.worker_env.job(document_id))
+    await replace_env.process(document_id)
     assert replace_env.worker_env.status(document_id) == "completed"
     assert await replace_env.hits("penguins", mode="vector") != []
 
