@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.accounts.repository import (
@@ -59,6 +60,7 @@ from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import SearchScope
 from muniment.search.query.within_document import DocumentSearchRepository
 from muniment.search.saved.repository import SavedSearchRepository
+from muniment.search.tables import ArtifactLexicon
 from muniment.storage.db.base import FIRST_ID, new_id, now
 from muniment.storage.deletions.ledger import LedgerRepository, NewLedgerEntry
 from muniment.storage.deletions.tables import DeletionOutcome, LedgerStore
@@ -195,6 +197,12 @@ def _outdated(world: World) -> OutdatedIndex:
 
 def _lexical_form() -> LexicalForm:
     return make_lexical_form([SECRET], "english")
+
+
+async def _add_lexical_form(session: AsyncSession, world: World) -> None:
+    """Add the lexical form of an index whose older one is gone, as far as the caller can delete it."""
+    await session.execute(delete(ArtifactLexicon).filter_by(artifact_text_id=world.indexed_text_id))
+    await LexicalFormRepository(session).add(_outdated(world).key, _lexical_form())
 
 
 def _new_index(world: World) -> NewIndex:
@@ -414,8 +422,9 @@ QUERIES: dict[str, Query] = {
     "IndexRepository.register_variant": lambda s, _: IndexRepository(s).register_variant(OTHER_MODEL),
     "IndexRepository.activate": lambda s, _: IndexRepository(s).activate(MODEL.fingerprint),
     "IndexRepository.find": lambda s, w: IndexRepository(s).find(w.indexed_text_id, MODEL.fingerprint),
+    "IndexRepository.find_usual_language": lambda s, w: IndexRepository(s).find_usual_language(w.kb_id),
     "IndexRepository.add_once": lambda s, w: IndexRepository(s).add_once(_new_index(w)),
-    "LexicalFormRepository.add": lambda s, w: LexicalFormRepository(s).add(_outdated(w).key, _lexical_form()),
+    "LexicalFormRepository.add": _add_lexical_form,
     "LexicalFormRepository.replace": lambda s, w: LexicalFormRepository(s).replace(_outdated(w).key, _lexical_form()),
     "LexicalFormRepository.lock_outdated": lambda s, _: LexicalFormRepository(s).lock_outdated(),
     "LexicalFormRepository.list_texts": lambda s, w: LexicalFormRepository(s).list_texts(_outdated(w)),
@@ -498,6 +507,7 @@ OPEN = {
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",
     "SignInRepository.record_failure": "written before anybody is known, about hashes of emails and addresses",
     "SignInRepository.reset_failures": "written when somebody has signed in, about the hash of their own email",
+    "SearchRepository.find_calibration": "what a model knows is the same for everybody, and nobody's secret",
     "SearchRepository.find_active_model": "the same for everybody: which model the installation searches with",
     "UserRepository.has_own_password": "names nobody: it answers about the caller's own account and no other",
     "UserRepository.lock_credentials": "waits for a lock and returns nothing",

@@ -102,6 +102,7 @@ FOR_SERVICE |= {
             "ArtifactRepository.",
             "ArtifactPartRepository.",
             "IndexRepository.",
+            "LexicalFormRepository.",
             "PartialVectorRepository.",
             "VectorRepository.",
             "UnreferencedArtifactRepository.",
@@ -211,7 +212,7 @@ RETURN_NOTHING = {
         "set_artifact",
         "set_role",
     ),
-    *("complete", "set_error"),
+    *("complete", "replace", "set_error"),
     "list_missing",  # the only passage has its vector
     *("store_pending", "store_point_counts", "store_signed", "sync_document_status", "mark_permanently_failed"),
 }

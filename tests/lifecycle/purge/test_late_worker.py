@@ -70,7 +70,7 @@ async def held_up(purge_env: PurgeHarness, document_id: UUID, pause: Pause, **to
     """Pause the worker there for the duration of the block, then let it finish."""
     copies = copier_of(purge_env.stores.database, purge_env.stores.vectors)
     worker = RunProcessor(replace(purge_env.worker_env.services, index_copier=copies, **tools))
-    working = asyncio.create_task(worker(purge_env.worker_env.job(document_id, READING)))
+    working = asyncio.create_task(purge_env.worker_env.process_with(worker, document_id))
     try:
         await asyncio.wait_for(pause.begun.wait(), 30)
         yield

@@ -129,7 +129,7 @@ def test_a_login_that_may_not_create_roles_says_what_an_administrator_has_to_run
 def _run_as_told(database: DatabaseAddress, advice: str) -> None:
     """Run every indented line, with passwords in place of the dots."""
     statements = re.findall(r"^    (.+;)$", advice, re.MULTILINE)
-    assert len(statements) == 8
+    assert len(statements) == 9
     passwords = iter([FIRST.app, FIRST.service])
     with psycopg.connect(database.conninfo, autocommit=True) as connection:
         for statement in statements:
