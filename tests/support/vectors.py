@@ -1,6 +1,5 @@
-"""Vectors follow the text of a document: compute those that wait, or wait until a worker has computed them."""
+"""Vectors follow the text of a document: compute those that wait."""
 
-from typing import Any
 from uuid import UUID
 
 from muniment.processing.pipeline.embedding_jobs import EmbeddingProcessor, ReadingActivity
@@ -9,14 +8,12 @@ from muniment.search.indexing.embedding import PassageEmbedding
 from muniment.search.indexing.repository import InstalledModels
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import EmbeddingHandler, EmbeddingJob
-from tests.support.jobs import wait_until
 from tests.support.seed import Seed
 
 WAITING_JOBS = """
     SELECT id, args->>'artifact_text_id', args->>'fingerprint', args->>'organization_id' FROM procrastinate_jobs
      WHERE task_name = 'index.embed' AND status = 'todo' ORDER BY priority DESC, id
 """
-INCOMPLETE = "SELECT count(*) FROM artifact_indexes WHERE embedded_at IS NULL"
 
 
 def embedding_processor(database: Database, models: InstalledModels) -> EmbeddingProcessor:
@@ -40,8 +37,3 @@ async def embed_waiting(seed: Seed, process: EmbeddingHandler) -> int:
         seed.execute("DELETE FROM procrastinate_jobs WHERE id = %s", job_id)
         done += 1
     return done
-
-
-async def wait_for_vectors(seed: Seed) -> Any:
-    """Wait until the workers have computed the vectors of all texts that are indexed."""
-    return await wait_until(lambda: seed.one(INCOMPLETE) == 0)

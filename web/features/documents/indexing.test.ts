@@ -8,7 +8,7 @@ it("a completed document is without vectors until all of its passages have one",
   expect(isWithoutVectors({ status: "completed", passages: 12, passages_embedded: 12 })).toBe(false);
 });
 
-it("a document is not said to be without vectors while it is processed, where it has no text, or where nobody knows", () => {
+it("a document that is being processed, has no text or has no count is not reported as without vectors", () => {
   expect(isWithoutVectors({ status: "processing", passages: 12, passages_embedded: 0 })).toBe(false);
   expect(isWithoutVectors({ status: "archived", passages: 12, passages_embedded: 0 })).toBe(false);
   expect(isWithoutVectors({ status: "completed", passages: 0, passages_embedded: 0 })).toBe(false);

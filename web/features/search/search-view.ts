@@ -21,7 +21,7 @@ export const searchView = defineView({
   format: manyOf(FORMATS),
   mode: oneOf(MODES, "hybrid"),
   sort: oneOf(SORTS, "relevance"),
-  /** The saved search that was opened; whoever does not have it sees the same results. */
+  /** The saved search that was opened; other users see the same results. */
   saved: identifier(),
 });
 

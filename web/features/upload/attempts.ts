@@ -25,7 +25,7 @@ export class AttemptLog {
     this.#attempts.set(id, { ...this.of(id), isInterrupted: true });
   }
 
-  /** Whether it has to be sent by itself: a request with it broke. */
+  /** Whether it has to be sent alone, because a request with it failed. */
   readonly isAlone = (id: number): boolean => (this.#attempts.get(id)?.breaks ?? 0) > 0;
 
   forget(id: number): void {

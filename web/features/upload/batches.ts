@@ -1,6 +1,6 @@
 /**
- * Which waiting files go in one request. Of many small files most of the time is that of the requests; a large one, or
- * one of a few, has a request of its own, in which its progress is its own.
+ * Chooses which waiting files are sent in one request. With many small files most of the time goes into requests, so
+ * they share one. A large file, or one of a few, is sent alone, so that its progress can be shown.
  */
 import type { UploadItem } from "./item";
 
@@ -15,7 +15,7 @@ export interface BatchLimits {
   /** How many requests there are in parallel: each of them gets its share. */
   requests: number;
   mostFiles: number;
-  /** A file that has to be sent by itself, because a request with it broke. */
+  /** A file that has to be sent alone, because a request with it failed. */
   isAlone: (item: UploadItem) => boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The files of a queue, in the order in which they came. Whoever shows them hears of changes a few times a second: a
- * folder of a thousand files has thousands of them, and each would draw the tray anew.
+ * The files of a queue, in the order in which they were added. Listeners are notified a few times a second at most: a
+ * folder of a thousand files has thousands of changes, and each would render the tray again.
  */
 import { isFinished, type UploadItem } from "./item";
 

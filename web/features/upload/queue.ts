@@ -186,7 +186,7 @@ export class UploadQueue {
   /** In their order, for a file may have the name of one before it. */
   async #settle(batch: readonly UploadItem[], outcomes: readonly Outcome[]): Promise<void> {
     const last = outcomes.at(-1);
-    // The last one says why the request ended before its end: that file has no verdict of its own.
+    // The last one says why the request ended before its end: that file has no result.
     const settled = outcomes.length < batch.length && last && "error" in last ? outcomes.slice(0, -1) : outcomes;
     for (const [index, outcome] of settled.entries()) {
       const item = batch[index];

@@ -82,7 +82,7 @@ function linesOf(items: readonly UploadItem[]): readonly UploadItem[] {
   const waiting: UploadItem[] = [];
   for (const item of items) (item.state.kind === "failed" ? failed : item.state.kind === "queued" ? waiting : moving).push(item);
   if (items.length <= FEW) return [...failed, ...moving, ...waiting];
-  // What is sent moves most; what is done leaves by itself.
+  // Files being sent change most; finished ones disappear on their own.
   const sending = moving.filter(({ state }) => state.kind !== "reading" && state.kind !== "done");
   return [...failed.slice(0, MOST_FAILED), ...(sending.length > 0 ? sending : moving).slice(0, MOST_MOVING)];
 }

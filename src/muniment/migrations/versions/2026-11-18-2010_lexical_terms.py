@@ -1,4 +1,4 @@
-"""Keep the terms of passages in a table of their own, so that a better analysis needs neither chunks nor vectors anew.
+"""Keep the terms of passages in a separate table, so that a better analysis needs neither new chunks nor new vectors.
 
 An index without a row in `artifact_lexicons` has the old form: the column `artifact_chunks.tsv`, which processes of the
 previous version write. It answers until a job has analyzed the text. The columns `tsv` and `language` of

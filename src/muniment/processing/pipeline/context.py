@@ -31,7 +31,7 @@ from muniment.storage.tasks.worker_registry import WorkerRegistry
 
 LOCKED_RETRY_SECONDS = 1
 VECTORS_RETRY_SECONDS = 3600
-"""When a run that waits for vectors looks again, if nobody has told it that they are complete."""
+"""After this time a run that waits for vectors checks again, in case it was not notified that they are complete."""
 
 
 class WaitForVectors(RetryLater):
@@ -206,7 +206,7 @@ class RunContext:
     @asynccontextmanager
     async def compute_lock(self, name: str) -> AsyncIterator[None]:
         """Hold the lock of a computation at least for the block, or raise `RetryLater` if another worker is computing
-        the same. A run holds it until it ends, because releasing it earlier would be a round trip of its own.
+        the same. A run holds it until it ends, because releasing it earlier would cost another round trip.
 
         Waiting in the queue leaves the slot to other runs; the next attempt finds the result.
         """

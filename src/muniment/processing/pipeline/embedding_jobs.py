@@ -53,7 +53,7 @@ class EmbeddingProcessor:
 
     After each batch it pauses for as long as the model took, if documents are being read: the model then runs for half
     of the time, in which the system gives it half of the processor, so that it gets a quarter at least. Errors never
-    fail anything: the job is put back, and the reason is recorded with the index.
+    fail anything: the job is requeued, and the reason is recorded with the index.
     """
 
     def __init__(self, embedding: PassageEmbedding, gate: IsolationGate, activity: ReadingActivity) -> None:

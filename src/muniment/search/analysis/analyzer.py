@@ -24,7 +24,7 @@ from muniment.search.analysis.segments import PIECES, is_url, normalize, split_r
 from muniment.search.analysis.words import MAX_TERM_CHARACTERS, WordAnalyzer, word_analyzer
 
 ANALYSIS_VERSION = 1
-"""Raised when the same text gives other terms. Indexes of another version are built anew."""
+"""Raised when the same text gives other terms. Lexical forms of an older version are rebuilt."""
 MAX_POSITION = 16_383
 """PostgreSQL stores no higher position, and at most 255 positions of a term."""
 

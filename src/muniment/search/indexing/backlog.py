@@ -36,7 +36,7 @@ async def count_backlog(session: AsyncSession) -> EmbeddingBacklog:
 
 @dataclass(frozen=True)
 class EmbeddingBacklogSweep:
-    """Measures the backlog, and resumes runs whose vectors were completed while they were put back to wait."""
+    """Measures the backlog, and resumes runs whose vectors were completed while they were being requeued."""
 
     database: Database
 

@@ -1,6 +1,6 @@
 """Compute the vectors of an artifact's passages in batches (docs/design.md#embedding).
 
-The text is searchable by keywords before. A batch is stored in a transaction of its own, so that a process that dies
+The text is searchable by keywords before. Each batch is stored in a separate transaction, so that a process that dies
 loses at most one. No transaction is open while the model computes.
 """
 

@@ -1,7 +1,7 @@
 """Vectors that an interrupted run of the previous version has left.
 
 The embedding of the artifact begins with them. They are deleted with the artifact, when they are taken over, and after
-a day if nobody came back for them. Vectors are now stored where they stay (`vectors.py`).
+a day if no run continued. Vectors are now stored where they stay (`vectors.py`).
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, bindparam, exists, literal, select, text, update
+from sqlalchemy import and_, bindparam, exists, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,6 +15,7 @@ from muniment.documents.tables import Document
 from muniment.search.embedding.calibration import ModelCalibration, find_measured
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
+from muniment.search.indexing.languages import SIMPLE
 from muniment.search.indexing.lexical_form import LexicalForm, LexicalFormRepository
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.search.variants import variant_for
@@ -56,15 +57,21 @@ _ADD_INDEX = (
 
 
 # The newest documents tell enough. What has no language is not counted: it would make every short text like itself.
-_USUAL_LANGUAGE = text(f"""
-    SELECT i.language
-      FROM (SELECT artifact_text_id FROM {Document.__table__}
-             WHERE knowledge_base_id = :knowledge_base_id AND artifact_text_id IS NOT NULL
-             ORDER BY created_at DESC LIMIT 200) AS d
-      JOIN artifact_indexes i ON i.artifact_text_id = d.artifact_text_id
-     WHERE i.language <> 'simple'
-     GROUP BY i.language ORDER BY count(*) DESC, i.language LIMIT 1
-""")
+_NEWEST_DOCUMENTS = (
+    select(Document.artifact_text_id)
+    .where(Document.kb_id == bindparam("kb_id"), Document.artifact_text_id.is_not(None))
+    .order_by(Document.created_at.desc())
+    .limit(200)
+    .subquery()
+)
+_USUAL_LANGUAGE = (
+    select(ArtifactIndex.language)
+    .join(_NEWEST_DOCUMENTS, _NEWEST_DOCUMENTS.c.artifact_text_id == ArtifactIndex.artifact_text_id)
+    .where(ArtifactIndex.language != SIMPLE)
+    .group_by(ArtifactIndex.language)
+    .order_by(func.count().desc(), ArtifactIndex.language)
+    .limit(1)
+)
 
 
 class IndexRepository:
@@ -108,8 +115,7 @@ class IndexRepository:
 
     async def find_usual_language(self, knowledge_base_id: UUID) -> str | None:
         """Return the text search configuration of most documents of a knowledge base, or `None` if none has one."""
-        found: str | None = await self._session.scalar(_USUAL_LANGUAGE, {"knowledge_base_id": knowledge_base_id})
-        return found
+        return await self._session.scalar(_USUAL_LANGUAGE, {"kb_id": knowledge_base_id})
 
     async def find(self, artifact_text_id: UUID, fingerprint: str) -> ArtifactIndex | None:
         return await self._session.scalar(
@@ -119,7 +125,7 @@ class IndexRepository:
     async def add_once(self, new: NewIndex) -> tuple[ArtifactIndex, bool]:
         """Store the index, or find the one stored in the meantime. Return it and whether it is the new one.
 
-        Its vectors are missing; whoever stores it queues their computation in the same transaction.
+        Its vectors are missing; the caller queues their computation in the same transaction.
         """
         while (added := await self._insert(new)) is None:
             if existing := await self.find(new.artifact_text_id, new.variant.fingerprint):

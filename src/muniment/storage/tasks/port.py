@@ -159,7 +159,7 @@ class EmbeddingJob:
     organization_id: UUID
     """Organization on whose behalf the vectors are computed."""
     attempts: int = 0
-    """How often the job was put back because of an error."""
+    """How often the job was requeued because of an error."""
     turn: Turn = field(default_factory=UnlimitedTurn, compare=False)
 
 
