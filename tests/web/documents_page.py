@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PageTimeout
 
+from tests.processing.readers.pdf_files import pdf, picture
 from tests.support.running_server import wait_until
 from tests.web.demo_organization import SignedInPerson, upload
 from tests.web.windows import Windows
@@ -17,8 +19,12 @@ PATIENCE_MS = 60_000
 DROP_ATTEMPTS = 3
 
 BROKEN_PDF = b"%PDF-1.7\nthis is no page tree"
-LONG = "".join(f"Paragraph {n}: tenant {n * 7919 % 10007} pays {n} kroner.\n\n" for n in range(3000)).encode()
-"""Takes longer to process than a test."""
+
+
+@cache
+def long_scan() -> bytes:
+    """Return a file that takes longer to process than a test: each page needs OCR."""
+    return pdf(*(picture(f"Page {number} of a long agreement") for number in range(1, 61)))
 
 
 def open_kb(page: Page, kb_id: str, query: str = "") -> None:
@@ -95,7 +101,7 @@ def drop(page: Page, *paths: Path, release: bool = True) -> None:
 @contextmanager
 def being_read(person: SignedInPerson, kb_id: str, name: str) -> Iterator[str]:
     """Yield a document that is being processed for the duration of the block."""
-    document_id = upload(person, kb_id, name, LONG)
+    document_id = upload(person, kb_id, name, long_scan())
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     wait_until(lambda: person.api.get(url).json()["status"] == "processing")
     yield document_id

@@ -14,7 +14,7 @@ from tests.support.running_server import EMAIL, PASSWORD, RunningServer
 from tests.web.archived_documents import choose, move
 from tests.web.conftest import CHROMIUM, HEADLESS_SHELL
 from tests.web.demo_organization import SignedInPerson, new_client, new_kb, upload, wait_until_final
-from tests.web.documents_page import BROKEN_PDF, LONG, drop, open_kb, row
+from tests.web.documents_page import BROKEN_PDF, drop, long_scan, open_kb, row
 from tests.web.sample_pdfs import agreement_pdf, letter_pdf
 from tests.web.windows import Theme, Windows
 
@@ -73,7 +73,7 @@ def shoot(page: Page, name: str) -> None:
 
 def documents(page: Page, kb_id: str, folder: Path) -> None:
     file = folder / "Minutes of all years.txt"
-    file.write_bytes(LONG)
+    file.write_bytes(long_scan())
     open_kb(page, kb_id)
     drop(page, file)
     expect(page.get_by_role("region", name="Uploads")).to_contain_text("Minutes of all years")

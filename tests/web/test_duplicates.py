@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.running_server import wait_until
 from tests.web.demo_organization import DemoOrganization, SignedInPerson, add_member, new_kb, upload, wait_until_final
-from tests.web.documents_page import BROKEN_PDF, LONG, PATIENCE_MS, being_read, drop, line, open_kb, row, tray
+from tests.web.documents_page import BROKEN_PDF, PATIENCE_MS, being_read, drop, line, long_scan, open_kb, row, tray
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -138,7 +138,7 @@ def test_a_cancelled_replacement_offers_the_previous_version(
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
     wait_until_final(owner, kb_id, [document_id])
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
-    assert owner.api.post(f"{url}/replace", files={"file": ("lease.txt", LONG)}).is_success
+    assert owner.api.post(f"{url}/replace", files={"file": ("lease.txt", long_scan())}).is_success
     assert owner.api.post(f"{url}/cancel").is_success
     window = windows.open(owner)
     page = window.page

@@ -6,10 +6,10 @@ from playwright.sync_api import Locator, expect
 from tests.web.demo_organization import DemoOrganization, add_member, new_kb, upload, wait_until_final
 from tests.web.documents_page import (
     BROKEN_PDF,
-    LONG,
     PATIENCE_MS,
     being_read,
     choose,
+    long_scan,
     open_kb,
     open_menu,
     pick_files,
@@ -154,7 +154,7 @@ def test_a_cancelled_replacement_is_reverted_from_its_row(office: DemoOrganizati
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
     wait_until_final(owner, kb_id, [document_id])
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
-    assert owner.api.post(f"{url}/replace", files={"file": ("lease v2.txt", LONG)}).is_success
+    assert owner.api.post(f"{url}/replace", files={"file": ("lease v2.txt", long_scan())}).is_success
     assert owner.api.post(f"{url}/cancel").is_success
     window = windows.open(owner)
     page = window.page
