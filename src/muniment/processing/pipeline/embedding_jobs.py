@@ -51,7 +51,7 @@ class ReadingActivity:
 class EmbeddingProcessor:
     """Processes the embedding jobs of a worker.
 
-    After each batch it pauses for as long as the model took, if documents are being read: the model then runs for half
+    After each batch it pauses for as long as the batch took, if documents are being read: the model then runs for half
     of the time, in which the system gives it half of the processor, so that it gets a quarter at least. Errors never
     fail anything: the job is requeued, and the reason is recorded with the index.
     """

@@ -27,7 +27,7 @@ PASSAGES_PER_BATCH = 32
 """Passages that are embedded and stored together. A crash costs at most one batch."""
 
 AfterBatch = Callable[[float], Awaitable[None]]
-"""Called after each batch with the seconds that the model took. May raise, which interrupts the work."""
+"""Called after each batch with the seconds that it took. May raise, which interrupts the work."""
 
 
 class ModelNotInstalled(Exception):  # a request to try again elsewhere, not an error
@@ -66,20 +66,19 @@ class PassageEmbedding:
 
     async def _embed_batch(self, job: EmbeddingJob, embedder: Embedder, after_batch: AfterBatch) -> bool:
         """Compute and store the next batch. Return `False` if there is none, or the artifact was deleted."""
+        began = time.monotonic()
         async with self._work(job) as work:
             missing = await self._vectors(work, job).list_missing(limit=PASSAGES_PER_BATCH)
             if not missing:
                 await self._vectors(work, job).complete()
                 return False
-        began = time.monotonic()
         vectors = await embedder.embed([passage.text for passage in missing])
-        seconds = time.monotonic() - began
         async with self._work(job) as work:
             stored = self._vectors(work, job)
             if not await stored.add(missing[0].chunk_index, vectors):
                 return False
             await stored.set_error(None)
-        await after_batch(seconds)
+        await after_batch(time.monotonic() - began)
         return True
 
     async def _take_over_partial_vectors(self, job: EmbeddingJob, embedder: Embedder) -> None:
