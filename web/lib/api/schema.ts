@@ -3197,7 +3197,7 @@ export interface components {
         };
         /**
          * SavedSearchChange
-         * @description What is left out or null stays as it is.
+         * @description Fields that are omitted or null stay unchanged.
          */
         SavedSearchChange: {
             /** Name */

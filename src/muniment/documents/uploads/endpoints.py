@@ -1,4 +1,4 @@
-"""Route of the upload: one file is answered by itself, several in one request each by a result of their own.
+"""Upload route: a request with one file is answered with its document, one with several files with a result for each.
 
 Whether there are several is known only when the second one begins. The first is not committed before: until then, the
 whole request can still be refused.

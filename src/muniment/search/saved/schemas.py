@@ -29,7 +29,7 @@ class SavedSearchRequest(BaseModel):
 
 
 class SavedSearchChange(BaseModel):
-    """What is left out or null stays as it is."""
+    """Fields that are omitted or null stay unchanged."""
 
     name: SearchName | None = None
     parameters: SavedCriteria | None = None
